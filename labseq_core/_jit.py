@@ -1,0 +1,109 @@
+"""The only place with numba options: how routines are compiled, where the machine code is kept, how it is made ahead."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numba
+
+# No fastmath: it breaks the guards against -inf. error_model="numpy" spares a zero test at each division.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False}
+
+
+def cache_root() -> Path:
+    """Where LabSeq keeps what can be made again: compiled code and downloaded corpora (`LABSEQ_CACHE_DIR`)."""
+    chosen = os.environ.get("LABSEQ_CACHE_DIR")
+    if chosen:
+        return Path(chosen).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+    return Path(base) / "labseq"
+
+
+def _code_directory() -> str | None:
+    """A directory named by a hash of the core's sources: editing a callee must not leave its callers stale.
+
+    None where it cannot be written: routines are then compiled anew in each process.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    core = Path(__file__).parent
+    for source in sorted(core.rglob("*.py")):
+        if "_dashboard" not in source.parts:
+            digest.update(source.relative_to(core).as_posix().encode())
+            digest.update(source.read_bytes())
+    directory = cache_root() / f"compiled-{digest.hexdigest()[:16]}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError:
+        return None
+    return str(directory)
+
+
+_DIRECTORY = _code_directory()
+
+
+@contextmanager
+def _cache_in_own_directory() -> Iterator[None]:
+    """numba reads its cache directory when a function is decorated: ours is set for that moment only."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _DIRECTORY or before
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def compiled(function: Callable) -> Callable:
+    """Compile a routine to serial machine code, kept on disk between processes."""
+    with _cache_in_own_directory():
+        return numba.njit(cache=_DIRECTORY is not None, **_OPTIONS)(function)
+
+
+class BatchRoutine:
+    """A loop over chunks of a batch, compiled twice from one source: serial, and with its `prange` on all cores.
+
+    Concurrent parallel regions abort the process under numba's simplest threading layer, so the parallel twin runs only on
+    the main thread; server threads get the serial one. Chunks are fixed by the data, so both give the same numbers.
+    """
+
+    def __init__(self, function: Callable):
+        self.py_func = function
+        self.serial = compiled(function)
+        with _cache_in_own_directory():
+            twin = _renamed_copy(function, function.__name__ + "_parallel")
+            self.parallel = numba.njit(cache=_DIRECTORY is not None, parallel=True, **_OPTIONS)(twin)
+
+    def __call__(self, *arguments):
+        on_main_thread = threading.current_thread() is threading.main_thread()
+        routine = self.parallel if on_main_thread and numba.get_num_threads() > 1 else self.serial
+        return routine(*arguments)
+
+
+def _renamed_copy(function: Callable, name: str) -> Callable:
+    """numba keys its disk cache by qualified name: the parallel twin needs one of its own."""
+    twin = type(function)(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
+    twin.__qualname__ = name
+    twin.__module__ = function.__module__
+    return twin
+
+
+def warm_up(report: Callable[[str, float], None] | None = None) -> None:
+    """Compile everything ahead (or load it from the cache) by running each routine once on a tiny problem.
+
+    `report(what, fraction)` is told what is being compiled.
+    """
+    from labseq_core._warm_up import STEPS
+
+    for number, (what, step) in enumerate(STEPS):
+        if report:
+            report(what, number / len(STEPS))
+        step()
+    if report:
+        report("done", 1.0)

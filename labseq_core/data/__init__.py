@@ -1,0 +1,1 @@
+"""Corpora: the one ragged container, readers and writers, the catalogue, synthetic corpora with known truth."""

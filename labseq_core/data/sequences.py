@@ -1,0 +1,124 @@
+"""The only ragged container: flat tokens, labels and columns with offsets. Lists of lists are made on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from labseq_core._checks import LabSeqError, as_offsets, require
+
+Column = list[str] | np.ndarray  # strings, or float64 values (NaN: not given)
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """A batch of token sequences, stored flat: sequence i owns positions `offsets[i] : offsets[i + 1]`."""
+
+    flat_tokens: list[str]
+    offsets: np.ndarray  # int64, (n_sequences + 1,)
+    flat_labels: list[str] | None = None
+    flat_columns: dict[str, Column] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_positions = len(self.flat_tokens)
+        object.__setattr__(self, "offsets", as_offsets("offsets", self.offsets, n_positions))
+        for name, column in {"labels": self.flat_labels, **self.flat_columns}.items():
+            fits = column is None or len(column) == n_positions
+            require(fits, f"{name} has {len(column or ())} values for {n_positions} tokens; give one per token")
+
+    @classmethod
+    def from_lists(
+        cls,
+        tokens: Iterable[Sequence[str]],
+        labels: Iterable[Sequence[str]] | None = None,
+        columns: dict[str, Iterable[Sequence]] | None = None,
+    ) -> Sequences:
+        """From lists of lists. A column whose values are all numbers becomes a float64 column."""
+        tokens = [list(sequence) for sequence in tokens]
+        offsets = np.cumsum([0, *map(len, tokens)])
+        flat_labels = None if labels is None else _flatten("labels", labels, tokens)
+        flat_columns = {name: _as_column(_flatten(name, column, tokens)) for name, column in (columns or {}).items()}
+        return cls([token for sequence in tokens for token in sequence], offsets, flat_labels, flat_columns)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.flat_tokens)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+    @cached_property
+    def tokens(self) -> list[list[str]]:
+        return self._nested(self.flat_tokens)
+
+    @cached_property
+    def labels(self) -> list[list[str]]:
+        if self.flat_labels is None:
+            raise LabSeqError("these sequences have no labels; read the file with a label column")
+        return self._nested(self.flat_labels)
+
+    @cached_property
+    def columns(self) -> dict[str, list[list]]:
+        return {name: self._nested(column) for name, column in self.flat_columns.items()}
+
+    def _nested(self, flat: Column) -> list[list]:
+        values = flat.tolist() if isinstance(flat, np.ndarray) else flat
+        return [values[begin:end] for begin, end in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist())]
+
+    def select(self, indices: Iterable[int]) -> Sequences:
+        """The sequences with these numbers, in this order."""
+        indices = np.asarray(list(indices), dtype=np.int64)
+        begins, lengths = self.offsets[indices], self.lengths[indices]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        positions = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], lengths)
+        listed = positions.tolist()
+
+        def take(column: Column | None) -> Column | None:
+            if column is None or isinstance(column, np.ndarray):
+                return None if column is None else column[positions]
+            return [column[position] for position in listed]
+
+        columns = {name: take(column) for name, column in self.flat_columns.items()}
+        return Sequences(take(self.flat_tokens), offsets, take(self.flat_labels), columns)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A corpus with its three parts and what must be said about it."""
+
+    name: str
+    train: Sequences
+    dev: Sequences
+    test: Sequences
+    title: str = ""
+    description: str = ""
+    licence: str = ""
+    citation: str = ""
+    task: str = "token"  # "segment": BIO labels, judged by span F1; "token": judged by accuracy
+
+    @property
+    def labels(self) -> list[str]:
+        """All labels of the three parts, sorted."""
+        found = {label for part in (self.train, self.dev, self.test) for label in part.flat_labels or ()}
+        return sorted(found)
+
+
+def _flatten(name: str, nested: Iterable[Sequence], tokens: list[list[str]]) -> list:
+    nested = [list(sequence) for sequence in nested]
+    require(len(nested) == len(tokens), f"{name} has {len(nested)} sequences, tokens have {len(tokens)}")
+    for number, (values, sequence) in enumerate(zip(nested, tokens)):
+        fits = len(values) == len(sequence)
+        require(fits, f"{name} of sequence {number} has {len(values)} values for {len(sequence)} tokens")
+    return [value for values in nested for value in values]
+
+
+def _as_column(values: list) -> Column:
+    numeric = bool(values) and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+    return np.array(values, dtype=np.float64) if numeric else [str(value) for value in values]
