@@ -21,7 +21,10 @@ def as_floats(name: str, value, shape: tuple[int | None, ...]) -> np.ndarray:
     fits = array.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, array.shape))
     require(fits, f"{name} has shape {array.shape}, expected {_shape_words(shape)}")
     # One pass: NaN and +inf are exactly the values for which `x < inf` is false.
-    require(bool((array < np.inf).all()), f"{name} contains NaN or +inf; only finite values and -inf (forbidden) are allowed")
+    require(
+        bool((array < np.inf).all()),
+        f"{name} contains NaN or +inf; only finite values and -inf (forbidden) are allowed",
+    )
     return array
 
 
@@ -29,7 +32,10 @@ def as_offsets(name: str, value, n_positions: int) -> np.ndarray:
     """Offsets of a flat batch: sequence i owns the positions `offsets[i] : offsets[i + 1]`, none of them empty."""
     offsets = np.ascontiguousarray(value, dtype=np.int64)
     require(offsets.ndim == 1 and offsets.size >= 1, f"{name} must be a one-dimensional array that starts with 0")
-    require(offsets[0] == 0 and offsets[-1] == n_positions, f"{name} must run from 0 to the number of positions, {n_positions}")
+    require(
+        offsets[0] == 0 and offsets[-1] == n_positions,
+        f"{name} must run from 0 to the number of positions, {n_positions}",
+    )
     empty = np.flatnonzero(np.diff(offsets) <= 0)
     require(empty.size == 0, f"sequence {empty[0] if empty.size else 0} is empty; remove sequences without tokens")
     return offsets
@@ -38,7 +44,10 @@ def as_offsets(name: str, value, n_positions: int) -> np.ndarray:
 def as_label_indices(name: str, value, n_positions: int, n_labels: int) -> np.ndarray:
     """Flat label indices, one per position, each in 0 .. n_labels - 1."""
     labels = np.ascontiguousarray(value, dtype=np.int64)
-    require(labels.shape == (n_positions,), f"{name} has shape {labels.shape}, expected ({n_positions},): one label per position")
+    require(
+        labels.shape == (n_positions,),
+        f"{name} has shape {labels.shape}, expected ({n_positions},): one label per position",
+    )
     inside = labels.size == 0 or (labels.min() >= 0 and labels.max() < n_labels)
     require(bool(inside), f"{name} contains a label index outside 0 .. {n_labels - 1}")
     return labels

@@ -26,16 +26,17 @@ def cache_root() -> Path:
 
 
 def _code_directory() -> str | None:
-    """A directory named by a hash of the core's sources: editing a callee must not leave its callers stale.
+    """A directory named by a hash of all sources with compiled routines: an edited callee must not leave its callers stale.
 
     None where it cannot be written: routines are then compiled anew in each process.
     """
     digest = hashlib.sha256(numba.__version__.encode())
     core = Path(__file__).parent
     for source in sorted(core.rglob("*.py")):
-        if "_dashboard" not in source.parts:
+        text = source.read_bytes()
+        if b"labseq_core._jit import" in text or source.name == "_jit.py":
             digest.update(source.relative_to(core).as_posix().encode())
-            digest.update(source.read_bytes())
+            digest.update(text)
     directory = cache_root() / f"compiled-{digest.hexdigest()[:16]}"
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,131 @@
+"""Inference on a batch of chains: pure functions of `ChainPotentials` that return small frozen results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core._checks import LabSeqError, as_label_indices, require
+from labseq_core.chain import batch
+from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
+from labseq_core.chain.recursions import exponentiate_edges
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """p(y|x) = e^{F(x, y)} / Z of each sequence, summed up."""
+
+    log_partition: np.ndarray  # (sequences,): log Z
+    statistics: (
+        ChainStatistics  # node[t, s] = p(y_t = s); edge = expected number of transitions (per position if given so)
+    )
+    in_log_domain: np.ndarray  # (sequences,) bool: scores out of the range of the scaled recursion
+
+    @property
+    def node_marginals(self) -> np.ndarray:
+        return self.statistics.node
+
+
+@dataclass(frozen=True)
+class BestLabelling:
+    """argmax_y F(x, y) of each sequence."""
+
+    labels: np.ndarray  # (positions,) int64
+    scores: np.ndarray  # (sequences,)
+
+
+def forward_backward(potentials: ChainPotentials) -> Posterior:
+    """log Z, node marginals and expected transition counts, O(l S²) a sequence."""
+    matrices, stride = potentials.edge_matrices, potentials.edge_stride
+    chunks = batch.chunk_bounds(potentials.offsets)
+    exp_edge, transposed = np.empty_like(matrices), np.empty_like(matrices)
+    shift, in_range = np.empty(len(matrices)), np.empty(len(matrices), dtype=np.bool_)
+    exponentiate_edges(matrices, exp_edge, transposed, shift, in_range)
+    log_partition = np.empty(len(potentials))
+    marginals = np.empty_like(potentials.node)
+    counts = np.zeros((len(marginals) if stride else max(1, len(chunks) - 1), *matrices.shape[1:]))
+    in_log_domain = np.empty(len(potentials), dtype=np.bool_)
+    batch.forward_backward_batch(
+        potentials.start, potentials.node, matrices, potentials.stop, potentials.offsets, chunks, stride,
+        exp_edge, transposed, shift, in_range, log_partition, marginals, counts, in_log_domain,
+    )  # fmt: skip
+    _refuse_impossible(log_partition)
+    edge = counts if stride else counts.sum(axis=0)
+    return Posterior(
+        log_partition, ChainStatistics.from_node_and_edge(marginals, edge, potentials.offsets), in_log_domain
+    )
+
+
+def viterbi(potentials: ChainPotentials) -> BestLabelling:
+    """The best labelling of each sequence; among equals the lowest label indices, from the end."""
+    labels = np.empty(len(potentials.node), dtype=np.int64)
+    scores = np.empty(len(potentials))
+    batch.viterbi_batch(*_batch_arguments(potentials), labels, scores)
+    _refuse_impossible(scores)
+    return BestLabelling(labels, scores)
+
+
+def k_best(potentials: ChainPotentials, k: int) -> list[list[tuple[np.ndarray, float]]]:
+    """The k best distinct labellings of each sequence as (labels, score), best first; fewer where fewer are allowed."""
+    require(int(k) == k and k >= 1, f"k is {k}; ask for at least one labelling")
+    k, n_labels = int(k), potentials.n_labels
+    # No sequence has more than S^l labellings: a short batch must not pay for a huge k.
+    longest = int(np.diff(potentials.offsets).max(initial=1))
+    if longest * np.log(n_labels) < np.log(k):
+        k = max(1, min(k, n_labels**longest))
+    labels = np.empty(k * len(potentials.node), dtype=np.int64)
+    scores = np.empty((len(potentials), k))
+    batch.k_best_batch(*_batch_arguments(potentials), k, labels, scores)
+    _refuse_impossible(scores[:, 0])
+    result = []
+    for i in range(len(potentials)):
+        rows = labels[k * potentials.offsets[i] : k * potentials.offsets[i + 1]].reshape(k, -1)
+        result.append([(rows[j], float(scores[i, j])) for j in range(k) if scores[i, j] > -np.inf])
+    return result
+
+
+def max_marginals(potentials: ChainPotentials) -> np.ndarray:
+    """(positions, S): the best score of any labelling through each (position, label); -inf where there is none."""
+    through = np.empty_like(potentials.node)
+    batch.max_marginals_batch(*_batch_arguments(potentials), through)
+    _refuse_impossible(through[potentials.offsets[:-1]].max(axis=1))
+    return through
+
+
+def path_scores(potentials: ChainPotentials, labels: np.ndarray) -> np.ndarray:
+    """(sequences,): F(x, y) of the given labels (flat indices); -inf where y uses a forbidden transition."""
+    labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
+    scores = np.empty(len(potentials))
+    batch.path_score_batch(*_batch_arguments(potentials), labels, scores)
+    return scores
+
+
+def path_statistics(potentials: ChainPotentials, labels: np.ndarray) -> ChainStatistics:
+    """The statistics of the given labels themselves: indicators of nodes, counts of transitions."""
+    labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
+    node = np.zeros_like(potentials.node)
+    positions = np.arange(len(labels))
+    node[positions, labels] = 1.0
+    edge = np.zeros_like(potentials.edge)
+    arrivals = np.delete(positions, potentials.offsets[:-1])
+    where = (labels[arrivals - 1], labels[arrivals])
+    np.add.at(edge, (arrivals, *where) if potentials.edge_stride else where, 1.0)
+    return ChainStatistics.from_node_and_edge(node, edge, potentials.offsets)
+
+
+def _batch_arguments(potentials: ChainPotentials) -> tuple:
+    chunks = batch.chunk_bounds(potentials.offsets)
+    return (
+        potentials.start, potentials.node, potentials.edge_matrices, potentials.stop,
+        potentials.offsets, chunks, potentials.edge_stride,
+    )  # fmt: skip
+
+
+def _refuse_impossible(best_scores: np.ndarray) -> None:
+    impossible = np.flatnonzero(best_scores == -np.inf)
+    if impossible.size:
+        raise LabSeqError(
+            f"sequence {impossible[0]} has no allowed labelling: every path uses a forbidden (-inf) score; "
+            "relax the constraints or check the potentials"
+        )

@@ -1,0 +1,1 @@
+"""Slow, plain versions of what the core computes: the oracles."""

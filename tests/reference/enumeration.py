@@ -1,0 +1,66 @@
+"""Inference by listing all S^l labellings of one sequence, straight from the definition of F."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from labseq_core.chain import ChainPotentials
+
+
+def all_labellings(potentials: ChainPotentials) -> list[tuple[int, ...]]:
+    length, n_labels = potentials.node.shape
+    return list(itertools.product(range(n_labels), repeat=length))
+
+
+def score(potentials: ChainPotentials, labels: tuple[int, ...]) -> float:
+    """F(x, y), term by term."""
+    total = potentials.start[labels[0]] + potentials.stop[labels[-1]]
+    for t, label in enumerate(labels):
+        total += potentials.node[t, label]
+        if t > 0:
+            matrix = potentials.edge[t] if potentials.edge.ndim == 3 else potentials.edge
+            total += matrix[labels[t - 1], label]
+    return float(total)
+
+
+def scores(potentials: ChainPotentials) -> dict[tuple[int, ...], float]:
+    return {labels: score(potentials, labels) for labels in all_labellings(potentials)}
+
+
+def log_partition(potentials: ChainPotentials) -> float:
+    values = [value for value in scores(potentials).values() if value > -math.inf]
+    largest = max(values)
+    return largest + math.log(math.fsum(math.exp(value - largest) for value in values))
+
+
+def probabilities(potentials: ChainPotentials) -> dict[tuple[int, ...], float]:
+    log_z = log_partition(potentials)
+    return {labels: math.exp(value - log_z) for labels, value in scores(potentials).items()}
+
+
+def marginals(potentials: ChainPotentials) -> tuple[np.ndarray, np.ndarray]:
+    """Node marginals (l, S) and edge marginals (l, S, S), where entry t is the pair (t - 1, t)."""
+    length, n_labels = potentials.node.shape
+    node, edge = np.zeros((length, n_labels)), np.zeros((length, n_labels, n_labels))
+    for labels, probability in probabilities(potentials).items():
+        for t, label in enumerate(labels):
+            node[t, label] += probability
+            if t > 0:
+                edge[t, labels[t - 1], label] += probability
+    return node, edge
+
+
+def best_scores(potentials: ChainPotentials) -> list[float]:
+    """All scores of allowed labellings, best first."""
+    return sorted((value for value in scores(potentials).values() if value > -math.inf), reverse=True)
+
+
+def max_marginals(potentials: ChainPotentials) -> np.ndarray:
+    through = np.full(potentials.node.shape, -math.inf)
+    for labels, value in scores(potentials).items():
+        for t, label in enumerate(labels):
+            through[t, label] = max(through[t, label], value)
+    return through
