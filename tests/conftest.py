@@ -1,0 +1,40 @@
+"""What every test gets: reproducible hypothesis runs, a store and a data directory of its own, and the data mirror.
+
+The environment is set when this file is imported, before any test imports the library, and reaches the processes that
+tests start. `LABSEQ_CACHE_DIR` is left alone: compiling all routines anew for each run would take longer than testing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+settings.register_profile("local", deadline=None, database=None)
+settings.register_profile("ci", deadline=None, database=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def _isolate_user_files() -> None:
+    """Point the run store and the data directory at a place that goes away with this process."""
+    place = Path(tempfile.mkdtemp(prefix="labseq-tests-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    os.environ["LABSEQ_STORE"] = str(place / "runs.sqlite")
+    os.environ["LABSEQ_DATA_DIR"] = str(place / "data")
+
+
+def _offer_mirror() -> None:
+    """Corpus tests read the mirror that lies beside the repository, unless the caller names another."""
+    mirror = REPOSITORY.parent / "shared" / "data"
+    if mirror.is_dir():
+        os.environ.setdefault("LABSEQ_DATA_MIRROR", str(mirror))
+
+
+_isolate_user_files()
+_offer_mirror()
