@@ -1,0 +1,117 @@
+"""Files that a user has uploaded: checked, stored once under a hash of their contents, read back by id."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from labseq_core._checks import LabSeqError, require
+from labseq_core._jit import cache_root
+from labseq_core.data.readers import choose_format, read_file
+from labseq_core.data.sequences import Dataset, Sequences
+from labseq_core.data.source import DataError, base_name, read_bytes
+from labseq_core.data.splitting import split_fractions
+
+_PREFIX = "upload:"
+_ID = re.compile(r"upload:([0-9a-f]{64})")
+_FRACTIONS = (0.8, 0.1, 0.1)
+_SEED = 0
+_SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
+
+
+def is_upload(name: str) -> bool:
+    """Whether a dataset's name is meant as the id of an upload."""
+    return isinstance(name, str) and name.startswith(_PREFIX)
+
+
+def store_upload(data: bytes, filename: str, *, format: str | None = None, **options: Any) -> str:
+    """Check and keep an uploaded file; returns its id, which `load_dataset` takes.
+
+    The id covers contents and reading options, so a stored run never changes its meaning when the same file is
+    uploaded again and read another way.
+    """
+    file = base_name(data, filename)
+    settings = {"format": format or choose_format(file, read_bytes(data, file)), "options": options}
+    _split(file, read_file(data, format=settings["format"], name=file, **options))
+    digest = _digest(data, settings)
+    _keep(digest, data, {**settings, "file": file})
+    return _PREFIX + digest
+
+
+def load_upload(upload_id: str) -> Dataset:
+    """The stored file as a corpus, split 80/10/10 with a fixed seed."""
+    match = _ID.fullmatch(upload_id)
+    require(match is not None, f"{upload_id[:80]!r} is not the id of an upload; upload the file again to get one")
+    directory = _directory() / match[1]
+    try:
+        data = (directory / "data").read_bytes()
+        about = json.loads((directory / "about.json").read_text(encoding="utf-8"))
+        intact = _digest(data, {"format": about["format"], "options": about["options"]}) == match[1]
+    except (OSError, ValueError, KeyError, TypeError):
+        intact = False
+    if not intact:
+        raise LabSeqError(f"the uploaded file {_PREFIX}{match[1][:8]}... is no longer stored here; upload it again")
+    sequences = read_file(data, format=about["format"], name=about["file"], **about["options"])
+    train, dev, test = _split(about["file"], sequences)
+    segments = _looks_like_segments(sequences.flat_labels)
+    return Dataset(
+        upload_id,
+        train,
+        dev,
+        test,
+        title=about["file"],
+        description="An uploaded file, split 80/10/10 at random with a fixed seed.",
+        task="segment" if segments else "token",
+    )
+
+
+def _split(file: str, sequences: Sequences) -> list[Sequences]:
+    if sequences.flat_labels is None:
+        raise DataError(file, None, "the file has no labels", "choose the column that holds them")
+    if len(sequences) < len(_FRACTIONS):
+        cause = (
+            f"{len(sequences)} sequence{'s' if len(sequences) > 1 else ''}, too few to split into train, dev and test"
+        )
+        raise DataError(file, None, cause, "give at least 3, with a blank line (or a change of id) between them")
+    return [sequences.select(part) for part in split_fractions(len(sequences), _FRACTIONS, _SEED)]
+
+
+def _looks_like_segments(labels: list[str]) -> bool:
+    distinct = set(labels)
+    return any("-" in label for label in distinct) and all(map(_SEGMENT_LABEL.fullmatch, distinct))
+
+
+def _digest(data: bytes, settings: dict) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\0" + data).hexdigest()
+
+
+def _directory() -> Path:
+    return cache_root() / "uploads"
+
+
+def _keep(digest: str, data: bytes, about: dict) -> None:
+    """Write both files into a new folder and move it into place whole: a reader sees all of it or nothing."""
+    final = _directory() / digest
+    if final.is_dir():
+        return
+    try:
+        _directory().mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=_directory()))
+        try:
+            (fresh / "data").write_bytes(data)
+            (fresh / "about.json").write_text(json.dumps(about), encoding="utf-8")
+            os.rename(fresh, final)
+        except OSError:
+            shutil.rmtree(fresh, ignore_errors=True)
+            if not final.is_dir():
+                raise
+    except OSError as error:
+        raise LabSeqError(
+            f"the upload cannot be stored ({error.strerror}); set LABSEQ_CACHE_DIR to a directory that can be written"
+        ) from None
