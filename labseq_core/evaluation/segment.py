@@ -64,7 +64,7 @@ class _Spans:
 
 
 class _Reader:
-    """Reads spans off flat codes of `labels`; one reader for both sides of a comparison, so that they share kind codes."""
+    """Reads spans off flat codes of `labels`; both sides of a comparison use one reader and so share kind codes."""
 
     def __init__(self, labels: tuple[str, ...]):
         parts = [_split(label) for label in labels]
