@@ -17,6 +17,7 @@ from labseq_core.data.source import DataError, Source, base_name, read_text
 CONLLU_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _CONLLU_CHOICES = CONLLU_FIELDS[2:]
 _CONLLU_NEVER_BLANK = frozenset({"upos", "xpos", "head", "deprel"})
+_RANGE_OR_EMPTY_NODE = re.compile(r"\d+[-.]\d+")
 _DOCUMENT_START = re.compile(r"^-DOCSTART-(?=[ \t]|$).*$", re.MULTILINE)
 
 
@@ -148,44 +149,47 @@ def read_conllu(
     for field in (label, *columns):
         known = field is None or field in _CONLLU_CHOICES
         require(known, f"unknown CoNLL-U field {field!r}; choose one of {', '.join(_CONLLU_CHOICES)}")
-    rows, line_numbers, ends = _conllu_rows(file, read_text(source, encoding, name))
-    tokens = [row[1] for row in rows]
-    require_filled(file, "token", tokens, line_numbers)
-    labels = None if label is None else _conllu_labels(file, rows, label, line_numbers)
-    further = {field: [row[CONLLU_FIELDS.index(field)] for row in rows] for field in columns}
-    return build(file, tokens, labels, further, ends)
+    fields = ["form", *([label] if label else []), *columns]
+    cells, line_numbers, ends = _conllu_cells(file, read_text(source, encoding, name), fields)
+    require_filled(file, "token", cells["form"], line_numbers)
+    if label:
+        require_filled(file, "label", cells[label], line_numbers)
+        _require_given(file, label, cells[label], line_numbers)
+    further = {field: list(cells[field]) for field in columns}
+    return build(file, cells["form"], cells[label] if label else None, further, ends)
 
 
-def _conllu_rows(file: str, text: str) -> tuple[list[list[str]], list[int], list[int]]:
-    rows: list[list[str]] = []
+def _conllu_cells(file: str, text: str, fields: list[str]) -> tuple[dict[str, list[str]], list[int], list[int]]:
+    """The wanted fields of all words, their line numbers, and the positions where sentences end."""
+    cells: dict[str, list[str]] = {field: [] for field in fields}
+    wanted = [(CONLLU_FIELDS.index(field), column.append) for field, column in cells.items()]
     line_numbers: list[int] = []
-    ends: list[int] = []
+    ends: list[int] = [0]
     for number, line in enumerate(text.split("\n"), start=1):
         if not line or line.isspace():
-            if len(rows) > (ends[-1] if ends else 0):
-                ends.append(len(rows))
+            if len(line_numbers) > ends[-1]:
+                ends.append(len(line_numbers))
         elif line[0] != "#":
             row = line.split("\t")
-            if len(row) != len(CONLLU_FIELDS):
-                fix = "separate the ten fields of CoNLL-U by single tabs"
-                raise DataError(file, number, f"{_columns(len(row))} where 10 were expected", fix)
+            _require_conllu(file, number, row)
             if row[0].isdecimal():
-                rows.append(row)
                 line_numbers.append(number)
-            elif not re.fullmatch(r"\d+[-.]\d+", row[0]):
-                raise DataError(
-                    file, number, f"the id {row[0]!r} is not a number", "start each token line with 1, 2, ..."
-                )
-    if len(rows) > (ends[-1] if ends else 0):
-        ends.append(len(rows))
-    return rows, line_numbers, ends
+                for place, append in wanted:
+                    append(row[place])
+    if len(line_numbers) > ends[-1]:
+        ends.append(len(line_numbers))
+    return cells, line_numbers, ends[1:]
 
 
-def _conllu_labels(file: str, rows: list[list[str]], label: str, line_numbers: list[int]) -> list[str]:
-    place = CONLLU_FIELDS.index(label)
-    labels = [row[place] for row in rows]
-    require_filled(file, "label", labels, line_numbers)
+def _require_conllu(file: str, number: int, row: list[str]) -> None:
+    if len(row) != len(CONLLU_FIELDS):
+        fix = "separate the ten fields of CoNLL-U by single tabs"
+        raise DataError(file, number, f"{_columns(len(row))} where 10 were expected", fix)
+    if not (row[0].isdecimal() or _RANGE_OR_EMPTY_NODE.fullmatch(row[0])):
+        raise DataError(file, number, f"the id {row[0]!r} is not a number", "start each token line with 1, 2, ...")
+
+
+def _require_given(file: str, label: str, labels: list[str], line_numbers: list[int]) -> None:
     if label in _CONLLU_NEVER_BLANK and "_" in labels:
         line = line_numbers[labels.index("_")]
         raise DataError(file, line, f"no {label} is given (_)", "fill it in, or choose another field as label")
-    return labels

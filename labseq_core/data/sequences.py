@@ -26,8 +26,9 @@ class Sequences:
         n_positions = len(self.flat_tokens)
         object.__setattr__(self, "offsets", as_offsets("offsets", self.offsets, n_positions))
         for name, column in {"labels": self.flat_labels, **self.flat_columns}.items():
-            fits = column is None or len(column) == n_positions
-            require(fits, f"{name} has {len(column or ())} values for {n_positions} tokens; give one per token")
+            n_values = n_positions if column is None else len(column)
+            fits = n_values == n_positions
+            require(fits, f"{name} has {n_values} values for {n_positions} tokens; give one per token")
 
     @classmethod
     def from_lists(
