@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 # A virtual environment made without pip is filled by the pip of $(PYTHON).
 INSTALL = $(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && pip="$(VENV_PYTHON) -m pip" \
 	|| pip="$(PYTHON) -m pip --python $(VENV_PYTHON)"; \
-	$$pip --disable-pip-version-check install --quiet --editable
+	$$pip --disable-pip-version-check install -qq --editable
 
 .PHONY: run test test-full lint clean
 

@@ -1,4 +1,4 @@
-"""What every test gets: reproducible hypothesis runs, a store and a data directory of its own, and the data mirror.
+"""What every test gets: reproducible hypothesis runs, a run store of its own, and the data mirror.
 
 The environment is set when this file is imported, before any test imports the library, and reaches the processes that
 tests start. `LABSEQ_CACHE_DIR` is left alone: compiling all routines anew for each run would take longer than testing.
@@ -21,12 +21,11 @@ settings.register_profile("ci", deadline=None, database=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
-def _isolate_user_files() -> None:
-    """Point the run store and the data directory at a place that goes away with this process."""
+def _isolate_run_store() -> None:
+    """Point the run store at a place that goes away with this process."""
     place = Path(tempfile.mkdtemp(prefix="labseq-tests-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     os.environ["LABSEQ_STORE"] = str(place / "runs.sqlite")
-    os.environ["LABSEQ_DATA_DIR"] = str(place / "data")
 
 
 def _offer_mirror() -> None:
@@ -36,5 +35,5 @@ def _offer_mirror() -> None:
         os.environ.setdefault("LABSEQ_DATA_MIRROR", str(mirror))
 
 
-_isolate_user_files()
+_isolate_run_store()
 _offer_mirror()
