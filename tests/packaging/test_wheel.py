@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 import venv
 import zipfile
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -61,9 +61,9 @@ def test_nothing_but_the_package_lands_in_site_packages(wheel):
 
 def test_bundled_corpora_are_listed(labseq, tmp_path):
     listed = run([str(labseq), "datasets", "list"], cwd=tmp_path)
-    bundled = [folder.name for folder in (REPOSITORY / "datasets").iterdir() if (folder / "train.conll").exists()]
-    assert "conll2002-es" in listed
-    assert [name for name in bundled if name not in listed] == []
+    bundled = [about.parent.name for about in (REPOSITORY / "datasets").glob("*/about.json")]
+    assert bundled
+    assert [name for name in (*bundled, "conll2002-es") if name not in listed] == []
 
 
 def test_dashboard_answers_on_loopback_and_stops_when_told(labseq, tmp_path):
@@ -76,7 +76,7 @@ def test_dashboard_answers_on_loopback_and_stops_when_told(labseq, tmp_path):
 
 
 def pip() -> list[str]:
-    """A pip that can install into other environments: that of this one or, where it has none, of the Python behind it."""
+    """A pip that can install into other environments: of this one or, where it has none, of the Python behind it."""
     for python in (sys.executable, sys._base_executable):
         if subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0:
             return [python, "-m", "pip", "--disable-pip-version-check"]
@@ -112,10 +112,8 @@ def started(command: list[str], cwd: Path):
         try:
             yield process
         finally:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             process.wait(timeout=SECONDS_TO_STOP)
 
 
