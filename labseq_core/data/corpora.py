@@ -48,8 +48,9 @@ CORPORA: tuple[Corpus, ...] = (
         licence="free for research (EFE news agency)",
         citation="Tjong Kim Sang 2002, Introduction to the CoNLL-2002 shared task",
         size="1.9 MB",
-        description="Spanish news with persons, places, organisations and other names; column pos: part of speech. Train is "
-        "esp.train, dev is esp.testb and test is esp.testa: the thesis tests on testa and tunes on testb.",
+        description="Spanish news with persons, places, organisations and other names; column pos: part of speech. "
+        "Train is esp.train, dev is esp.testb and test is esp.testa: the thesis tests on testa and tunes "
+        "on testb.",
         files=_files("", _NLTK, {"conll2002.zip": "64440e49236d0d393e08e0b266284966d68e2d2a82a50cc41b8e96d98c03b5c8"}),
         parse=corpus_formats.parse_conll2002_es,
         n_labels=9,
@@ -61,8 +62,8 @@ CORPORA: tuple[Corpus, ...] = (
         licence="Wall Street Journal text, research use",
         citation="Tjong Kim Sang and Buchholz 2000, Introduction to the CoNLL-2000 shared task: chunking",
         size="0.8 MB",
-        description="English business news cut into noun, verb and other phrases; column pos: part of speech. Dev is the last "
-        "tenth of the published training part.",
+        description="English business news cut into noun, verb and other phrases; column pos: part of speech. Dev is "
+        "the last tenth of the published training part.",
         files=_files("", _NLTK, {"conll2000.zip": "01e65164f268366e7caa0db92332a1955d081908c87016e2c7640c3c5279b7cd"}),
         parse=corpus_formats.parse_conll2000,
         n_labels=23,
@@ -88,9 +89,9 @@ CORPORA: tuple[Corpus, ...] = (
         citation="Talman et al. 2019, Predicting prosodic prominence from text with pre-trained contextualized word "
         "representations",
         size="4.8 MB",
-        description="Read English books; the label says whether a word is prominent (A) or not (N), punctuation is left out. "
-        "The published dev part is cut into train (first 80 %) and dev, the published test part is test. "
-        "The column prominence (0, 1, 2) is the finer label, not an observation.",
+        description="Read English books; the label says whether a word is prominent (A) or not (N), punctuation is "
+        "left out. The published dev part is cut into train (first 80 %) and dev, the published test part "
+        "is test. The column prominence (0, 1, 2) is the finer label, not an observation.",
         files=_files(
             "prosody/",
             _PROSODY,
@@ -151,8 +152,9 @@ CORPORA: tuple[Corpus, ...] = (
         licence="freely obtainable, no licence text",
         citation="Kassel 1995; Taskar, Guestrin and Koller 2004, Max-margin Markov networks",
         size="1.1 MB",
-        description="Words in handwriting, one image of 16 x 8 pixels per letter (columns p0 to p127; the token is always "
-        "'glyph'), 26 labels. Of the ten published folds (column fold) 0 is test, 1 is dev, the others are train.",
+        description="Words in handwriting, one image of 16 x 8 pixels per letter (columns p0 to p127; the token is "
+        "always 'glyph'), 26 labels. Of the ten published folds (column fold) 0 is test, 1 is dev, the "
+        "others are train.",
         files=(RemoteFile("ocr_letters/letter.data.gz", _OCR + "letter.data.gz", check=corpus_formats.ocr_fault),),
         parse=corpus_formats.parse_ocr_letters,
         n_labels=26,
@@ -165,8 +167,8 @@ CORPORA: tuple[Corpus, ...] = (
         citation="Cuff and Barton 1999, Evaluation and improvement of multiple sequence methods for protein secondary "
         "structure prediction",
         size="1.6 MB",
-        description="Protein chains, one residue letter per position, labelled helix (H), strand (E) or coil (C). In file "
-        "order: 80 % train, 10 % dev, 10 % test. Some chains stand there two to four times in a row.",
+        description="Protein chains, one residue letter per position, labelled helix (H), strand (E) or coil (C). In "
+        "file order: 80 % train, 10 % dev, 10 % test. Some chains stand there two to four times in a row.",
         files=_files(
             "cb513/", _CB513, {"CB513.csv": "35e442debd6faea0aa156551cd65dc9ce1f96b59023eef08bce8522e20f8bb0d"}
         ),

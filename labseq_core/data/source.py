@@ -17,6 +17,8 @@ Source = str | Path | bytes | BinaryIO
 ENCODINGS = ("utf-8", "latin-1")
 _CODECS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "latin-1"}
 _GZIP_MARK = b"\x1f\x8b"
+# Beginnings that readers take for something else than text.
+FILE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, _GZIP_MARK)
 _LARGEST_UNPACKED = 1 << 30  # bytes; a small .gz can unpack to more than any memory
 
 
@@ -51,13 +53,13 @@ def read_bytes(source: Source, name: str | None = None) -> bytes:
 def read_text(source: Source, encoding: str = "utf-8", name: str | None = None) -> str:
     """The decoded contents with "\\n" as the only line end; other Unicode line separators are left inside tokens."""
     file = base_name(source, name)
-    codec = _codec(encoding)
+    codec = codec_of(encoding)
     data = read_bytes(source, name)
     if b"\0" in data:
         line = _line_at(data, data.index(b"\0"))
         raise DataError(file, line, "a NUL byte", "save the file as plain UTF-8 text (it is binary or UTF-16)")
     text = _decoded(data, codec, file).replace("\r\n", "\n").removesuffix("\r")
-    if not text or text.isspace():
+    if not text.strip(" \t\r\n"):
         raise DataError(file, None, "the file is empty", "give a file with at least one token")
     return text
 
@@ -94,7 +96,8 @@ def _unpacked(data: bytes, file: str) -> bytes:
     return text
 
 
-def _codec(encoding: str) -> str:
+def codec_of(encoding: str) -> str:
+    """The codec behind a name of an encoding that readers and writers know."""
     try:
         return _CODECS[codecs.lookup(encoding).name]
     except (LookupError, TypeError):

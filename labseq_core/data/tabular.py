@@ -42,7 +42,7 @@ def read_table(
     file = base_name(source, name)
     text = read_text(source, encoding, name)
     delimiter = delimiter or _delimiter(file, text)
-    require(len(delimiter) == 1 and delimiter not in '"\r\n', f"delimiter is {delimiter!r}; give one character")
+    require(is_delimiter(delimiter), f"delimiter is {delimiter!r}; give one character")
     table = _read_rows(file, text, delimiter, quoted)
     token = token or next((usual for usual in _USUAL_TOKEN_NAMES if usual in table.header), _USUAL_TOKEN_NAMES[0])
     if sequence is None and SEQUENCE_NAME in table.header:
@@ -76,6 +76,11 @@ class _Table:
             raise DataError(self.file, 1, cause, fix)
         place = self.header.index(key)
         return [row[place] for row in self.rows]
+
+
+def is_delimiter(delimiter: str) -> bool:
+    """Whether cells can be separated by it."""
+    return len(delimiter) == 1 and delimiter not in '"\r\n '
 
 
 def _delimiter(file: str, text: str) -> str:
