@@ -1,0 +1,12 @@
+"""Label sequence learning: data, features, chains, learners. The dashboard stands on this; it stands on its own."""
+
+from labseq_core._checks import LabSeqError
+from labseq_core.data.catalogue import load_dataset
+from labseq_core.data.readers import read_conll
+from labseq_core.features import FeatureTemplate
+from labseq_core.learners import CRF, HMM, StructuredPerceptron, load_model
+
+__version__ = "0.1.0"
+__all__ = [
+    "CRF", "HMM", "FeatureTemplate", "LabSeqError", "StructuredPerceptron", "load_dataset", "load_model", "read_conll",
+]  # fmt: skip

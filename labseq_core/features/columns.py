@@ -1,0 +1,123 @@
+"""Columns as attributes: strings as they are, real values in bins or as values; log-probabilities of words from counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from labseq_core._checks import LabSeqError, require
+from labseq_core.data.sequences import Column, Sequences
+
+# T Table B.1: variable -> the neighbour it pairs with (0: none) and whether it is conditional on that neighbour.
+WORD_PROBABILITIES = {
+    "unigram": (0, False),
+    "bigram": (-1, True),
+    "rev_bigram": (1, True),
+    "joint": (-1, False),
+    "rev_joint": (1, False),
+}
+BOUNDARY = "\n"  # stands for the neighbour that a first or last word does not have; cannot be a word
+
+
+@dataclass
+class ColumnCoder:
+    """What a template learned: which columns to use, bin edges of the real-valued ones, counts of words and word pairs."""
+
+    columns: tuple[str, ...]
+    bin_edges: dict[str, np.ndarray] = field(default_factory=dict)  # column -> inner edges; absent: values are kept
+    word_counts: dict[str, int] = field(default_factory=dict)
+    pair_counts: dict[str, int] = field(default_factory=dict)  # "first\nsecond" -> count
+
+    @classmethod
+    def learn(cls, sequences: Sequences, columns: tuple[str, ...], bins: int, template: str) -> ColumnCoder:
+        coder = cls(columns)
+        if template == "prosody":
+            coder._count_words(sequences)
+            present = {name.lower() for name in columns}
+            computed = tuple(name for name in WORD_PROBABILITIES if name not in present)
+            coder.columns = columns + computed
+        if bins:
+            for name in coder.columns:
+                values = None if name == "token" else coder._column(sequences, name)
+                if isinstance(values, np.ndarray):
+                    coder.bin_edges[name] = _equal_bins(values, bins)
+        return coder
+
+    def to_dict(self) -> dict:
+        edges = {name: edges.tolist() for name, edges in self.bin_edges.items()}
+        return {
+            "columns": list(self.columns), "bin_edges": edges,
+            "word_counts": self.word_counts, "pair_counts": self.pair_counts,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, saved: dict) -> ColumnCoder:
+        edges = {name: np.array(values, dtype=np.float64) for name, values in saved["bin_edges"].items()}
+        return cls(tuple(saved["columns"]), edges, saved["word_counts"], saved["pair_counts"])
+
+    def parts(self, sequences: Sequences, numbers: dict[str, int]) -> list[tuple]:
+        """For each column: a row per position, the (indptr, indices) of the rows' attributes, a value per position or None."""
+        return [self._part(name, self._column(sequences, name), numbers) for name in self.columns if name != "token"]
+
+    def _part(self, name: str, column: Column, numbers: dict[str, int]) -> tuple:
+        if isinstance(column, np.ndarray):
+            given = np.isfinite(column)
+            if name not in self.bin_edges:
+                # Row 0 has no attribute: a missing value, and a value of exactly zero.
+                rows = (given & (column != 0.0)).astype(np.int64)
+                attribute = numbers.setdefault(name, len(numbers))
+                return rows, (np.array([0, 0, 1]), np.array([attribute])), np.where(given, column, 0.0)
+            edges = self.bin_edges[name]
+            rows = np.where(given, np.searchsorted(edges, column, side="right"), edges.size + 1)
+            width = len(str(edges.size))
+            names = [f"{name}=bin{number:0{width}d}" for number in range(edges.size + 1)]
+            indices = np.array([numbers.setdefault(shown, len(numbers)) for shown in names], dtype=np.int64)
+            indptr = np.append(np.arange(edges.size + 2), edges.size + 1)
+            return rows, (indptr, indices), None
+        distinct: dict[str, int] = {}
+        rows = np.array([distinct.setdefault(value, len(distinct)) for value in column], dtype=np.int64)
+        indices = [numbers.setdefault(f"{name}={value}", len(numbers)) for value in distinct]
+        return rows, (np.arange(len(distinct) + 1), np.array(indices, dtype=np.int64)), None
+
+    def _column(self, sequences: Sequences, name: str) -> Column:
+        if name in sequences.flat_columns:
+            return sequences.flat_columns[name]
+        if name in WORD_PROBABILITIES and self.word_counts:
+            return self._log_probabilities(sequences, *WORD_PROBABILITIES[name])
+        have = ", ".join(sequences.flat_columns) or "none"
+        raise LabSeqError(f"the data have no column {name!r}; columns there: {have}")
+
+    def _count_words(self, sequences: Sequences) -> None:
+        words, pairs = Counter(sequences.flat_tokens), Counter()
+        for sentence in sequences.tokens:
+            pairs.update(f"{a}{BOUNDARY}{b}" for a, b in zip([BOUNDARY, *sentence], [*sentence, BOUNDARY]))
+        self.word_counts, self.pair_counts = dict(words), dict(pairs)
+
+    def _log_probabilities(self, sequences: Sequences, neighbour: int, conditional: bool) -> np.ndarray:
+        """Natural logs of relative frequencies, with half a count for what was never seen."""
+        words, pairs = self.word_counts, self.pair_counts
+        total = sum(words.values())
+        result = np.empty(len(sequences.flat_tokens))
+        place = 0
+        for sentence in sequences.tokens:
+            around = [BOUNDARY, *sentence, BOUNDARY]
+            for t, word in enumerate(sentence, start=1):
+                if neighbour == 0:
+                    count, base = words.get(word, 0), total
+                else:
+                    other = around[t + neighbour]
+                    pair = f"{other}{BOUNDARY}{word}" if neighbour < 0 else f"{word}{BOUNDARY}{other}"
+                    count = pairs.get(pair, 0)
+                    base = words.get(other, 0) if conditional and other != BOUNDARY else total
+                result[place] = np.log((count or 0.5) / max(base, 1))
+                place += 1
+        return result
+
+
+def _equal_bins(values: np.ndarray, bins: int) -> np.ndarray:
+    """Inner edges that put about equally many of the given values into each bin."""
+    given = values[np.isfinite(values)]
+    require(given.size > 0, "a real-valued column has no values at all; leave it out of the features")
+    return np.unique(np.quantile(given, np.arange(1, bins) / bins))

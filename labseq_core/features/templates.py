@@ -1,0 +1,224 @@
+"""Feature templates: which attributes an observation has, from its word, its columns and its neighbours.
+
+Attributes are computed once per distinct word or column value; windows are index arithmetic. A window attribute is an
+(offset, attribute) pair, named "word[-1]=de" or "cap_ini[+1]".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from labseq_core._checks import LabSeqError, require
+from labseq_core._jit import compiled
+from labseq_core.data.alphabet import Alphabet
+from labseq_core.data.sequences import Sequences
+from labseq_core.features.columns import ColumnCoder
+from labseq_core.features.encoded import NO_VALUES, EncodedSequences
+from labseq_core.features.spelling import affix_attributes, spelling_attributes
+
+# name -> (default window, uses spelling, uses affixes, uses all columns, what it is)
+TEMPLATES = {
+    "S1": (1, False, False, False, "the current word only, as in an HMM"),
+    "S2": (1, True, False, False, "the word and its spelling (thesis, Table B.2)"),
+    "S3": (3, True, False, False, "word and spelling in a window around the position"),
+    "POS": (3, True, True, False, "S3 and the endings for part-of-speech tagging (thesis, Table B.3)"),
+    "prosody": (5, False, False, True, "words, log-probabilities in bins and every column (thesis, Table B.1)"),
+    "custom": (1, False, False, False, "the chosen columns; 'token' is the word itself"),
+}
+DEFAULT_BINS = {"prosody": 25}
+
+
+class FeatureTemplate:
+    """What an observation looks like to a method.
+
+    name: S1, S2, S3, POS, prosody or custom.   window: odd; 3 = previous, current, next (None: as usual for the name).
+    columns: further columns of the corpus to use (custom: the only ones; prosody: all unless named).
+    bins: number of equally filled bins for real-valued columns; 0 keeps the values (None: 25 for prosody, else 0).
+    joint: two-property spelling attributes as joint codes instead of conjunctions.
+
+    Bin edges and word counts are learned from the first data encoded (or by `fit`) and kept from then on.
+    """
+
+    def __init__(
+        self,
+        name: str = "S3",
+        window: int | None = None,
+        columns: Sequence[str] | None = None,
+        bins: int | None = None,
+        joint: bool = False,
+    ):
+        require(name in TEMPLATES, f"features is {name!r}; choose one of {', '.join(TEMPLATES)}")
+        self.name = name
+        self.window = TEMPLATES[name][0] if window is None else window
+        fits = isinstance(self.window, int) and 1 <= self.window <= 21 and self.window % 2 == 1
+        require(fits, f"window is {window!r}; choose an odd number from 1 to 21, such as 1, 3 or 5")
+        self.bins = DEFAULT_BINS.get(name, 0) if bins is None else bins
+        fits = isinstance(self.bins, int) and (self.bins == 0 or 2 <= self.bins <= 1000)
+        require(fits, f"bins is {bins!r}; choose 2 to 1000, or 0 to keep real values")
+        self.columns = None if columns is None else tuple(columns)
+        require(name != "custom" or bool(self.columns), "custom features need columns; name at least one, or 'token'")
+        self.joint = bool(joint)
+        self.coder_: ColumnCoder | None = None
+
+    def __repr__(self) -> str:
+        return f"FeatureTemplate({', '.join(f'{key}={value!r}' for key, value in self.get_params().items())})"
+
+    def get_params(self) -> dict:
+        keys = ("name", "window", "columns", "bins", "joint")
+        return {key: getattr(self, key) for key in keys}
+
+    def to_dict(self) -> dict:
+        """Options and what was learned, as JSON can hold it."""
+        return {**self.get_params(), "coder": None if self.coder_ is None else self.coder_.to_dict()}
+
+    @classmethod
+    def from_dict(cls, saved: dict) -> FeatureTemplate:
+        template = cls(**{key: value for key, value in saved.items() if key != "coder"})
+        if saved["coder"] is not None:
+            template.coder_ = ColumnCoder.from_dict(saved["coder"])
+        return template
+
+    def fit(self, sequences: Sequences | Iterable[Sequence[str]]) -> FeatureTemplate:
+        """Learn bin edges and word counts from these sequences."""
+        self.coder_ = ColumnCoder.learn(_as_sequences(sequences), self._columns_of(sequences), self.bins, self.name)
+        return self
+
+    def attributes(self, tokens: Sequence[str], columns: dict[str, Sequence] | None = None) -> list:
+        """The attributes of each token of one sentence: lists of names, or name -> value where values are real."""
+        one = Sequences.from_lists([tokens], columns={key: [value] for key, value in (columns or {}).items()})
+        return self.encode(one).attributes()[0]
+
+    def encode(
+        self, sequences: Sequences | Iterable[Sequence[str]], vocabulary: Alphabet | None = None
+    ) -> EncodedSequences:
+        """CSR arrays of a split or of plain token lists; with a vocabulary, attributes that it lacks are dropped."""
+        sequences = _as_sequences(sequences)
+        if self.coder_ is None:
+            self.fit(sequences)
+        names, indptr, indices, values = self._current_position_attributes(sequences)
+        indptr, indices, values = _widen(indptr, indices, values, sequences.offsets, self.window)
+        used = np.zeros(len(names) * self.window, dtype=np.bool_)
+        used[indices] = True
+        present = np.flatnonzero(used)
+        shown = [_window_name(names[number // self.window], number % self.window - self.window // 2) for number in present]
+        dense = np.zeros(used.size, dtype=np.int32)
+        dense[present] = np.arange(present.size, dtype=np.int32)
+        encoded = EncodedSequences(indptr, dense[indices], values, sequences.offsets, Alphabet(shown), self)
+        return encoded if vocabulary is None else encoded.with_vocabulary(vocabulary)
+
+    def _columns_of(self, sequences) -> tuple[str, ...]:
+        if self.columns is not None:
+            return self.columns
+        return tuple(getattr(sequences, "flat_columns", ())) if TEMPLATES[self.name][3] else ()
+
+    def _current_position_attributes(self, sequences: Sequences):
+        """Attributes of each position without its neighbours: names of all of them, and CSR arrays."""
+        numbers: dict[str, int] = {}
+        parts = []  # (row of a small table per position, (indptr, indices) of that table, value per position or None)
+        columns = self.coder_.columns
+        if self.name != "custom" or "token" in columns:
+            parts.append(self._word_part(sequences, numbers))
+        parts += self.coder_.parts(sequences, numbers)
+        if len(parts) == 1 and parts[0][2] is None:
+            rows, table_indptr, table_indices = parts[0][0], *parts[0][1]
+            indptr, indices = _gather_rows(rows, table_indptr, table_indices)
+            return list(numbers), indptr, indices, NO_VALUES
+        return list(numbers), *_merge_parts(parts, len(sequences.flat_tokens))
+
+    def _word_part(self, sequences: Sequences, numbers: dict[str, int]):
+        words: dict[str, int] = {}
+        rows = np.array([words.setdefault(word, len(words)) for word in sequences.flat_tokens], dtype=np.int64)
+        _, spelling, affixes, _, _ = TEMPLATES[self.name]
+        listed = list(words)
+        if spelling:
+            # The same word at the start of a sentence is another row of the table.
+            initial = np.zeros(rows.size, dtype=np.int64)
+            initial[sequences.offsets[:-1]] = 1
+            keys, rows = np.unique(2 * rows + initial, return_inverse=True)
+        else:
+            keys = 2 * np.arange(len(words))
+        indptr, indices = [0], []
+        for key in keys.tolist():
+            word = listed[key >> 1]
+            attributes = [f"word={word}"]
+            if spelling:
+                attributes += spelling_attributes(word, bool(key & 1), self.joint)
+            if affixes:
+                attributes += affix_attributes(word)
+            indices += [numbers.setdefault(name, len(numbers)) for name in attributes]
+            indptr.append(len(indices))
+        return rows, (np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int64)), None
+
+
+def _as_sequences(sequences) -> Sequences:
+    if isinstance(sequences, Sequences):
+        return sequences
+    sequences = list(sequences)
+    if sequences and isinstance(sequences[0], str):
+        raise LabSeqError("sequences is one sentence; give a list of sentences, each a list of words")
+    return Sequences.from_lists(sequences)
+
+
+def _window_name(name: str, offset: int) -> str:
+    if offset == 0:
+        return name
+    key, equals, value = name.partition("=")
+    return f"{key}[{offset:+d}]{equals}{value}"
+
+
+def _merge_parts(parts: list, n_positions: int):
+    """Put the attributes of several parts side by side, position by position."""
+    counts = [np.diff(table[0])[rows] for rows, table, _ in parts]
+    real = any(value is not None for _, _, value in parts)
+    indptr = np.concatenate([[0], np.cumsum(sum(counts))]) if parts else np.zeros(n_positions + 1, dtype=np.int64)
+    indices = np.empty(indptr[-1], dtype=np.int64)
+    values = np.ones(indptr[-1]) if real else NO_VALUES
+    begin = indptr[:-1].copy()
+    for (rows, (table_indptr, table_indices), value), count in zip(parts, counts):
+        own_indptr, own_indices = _gather_rows(rows, table_indptr, table_indices)
+        places = np.repeat(begin - own_indptr[:-1], count) + np.arange(own_indptr[-1])
+        indices[places] = own_indices
+        if value is not None:
+            values[places] = np.repeat(value, count)
+        begin += count
+    return indptr, indices, values
+
+
+@compiled
+def _gather_rows(rows, table_indptr, table_indices):
+    """Row `rows[t]` of a ragged table for each position t."""
+    indptr = np.zeros(rows.size + 1, dtype=np.int64)
+    for t in range(rows.size):
+        indptr[t + 1] = indptr[t] + table_indptr[rows[t] + 1] - table_indptr[rows[t]]
+    indices = np.empty(indptr[-1], dtype=np.int64)
+    for t in range(rows.size):
+        begin = table_indptr[rows[t]]
+        for k in range(indptr[t + 1] - indptr[t]):
+            indices[indptr[t] + k] = table_indices[begin + k]
+    return indptr, indices
+
+
+@compiled
+def _widen(indptr, indices, values, offsets, window):
+    """Attribute a of the position at offset o becomes a * window + (o + window // 2); values are empty if all are 1."""
+    half = window // 2
+    n_positions = indptr.size - 1
+    wide_indptr = np.zeros(n_positions + 1, dtype=np.int64)
+    for i in range(offsets.size - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            first, last = max(t - half, offsets[i]), min(t + half, offsets[i + 1] - 1)
+            wide_indptr[t + 1] = wide_indptr[t] + indptr[last + 1] - indptr[first]
+    wide_indices = np.empty(wide_indptr[-1], dtype=np.int64)
+    wide_values = np.empty(wide_indptr[-1] if values.size else 0)
+    for i in range(offsets.size - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            place = wide_indptr[t]
+            for source in range(max(t - half, offsets[i]), min(t + half, offsets[i + 1] - 1) + 1):
+                for k in range(indptr[source], indptr[source + 1]):
+                    wide_indices[place] = indices[k] * window + (source - t + half)
+                    if values.size:
+                        wide_values[place] = values[k]
+                    place += 1
+    return wide_indptr, wide_indices, wide_values

@@ -1,0 +1,10 @@
+"""The methods, one file per family, and their registry."""
+
+from labseq_core.learners.crf import CRF
+from labseq_core.learners.hmm import HMM
+from labseq_core.learners.perceptron import StructuredPerceptron
+from labseq_core.learners.registry import METHODS, load_model, make_learner, method_class, method_options
+
+__all__ = [
+    "CRF", "HMM", "METHODS", "StructuredPerceptron", "load_model", "make_learner", "method_class", "method_options",
+]  # fmt: skip

@@ -1,0 +1,240 @@
+"""What every learner shares: the scikit-learn conventions, encoding, decoding, saving."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from labseq_core._checks import LabSeqError, require
+from labseq_core.chain import ChainPotentials, forward_backward, k_best, path_scores, viterbi
+from labseq_core.data.alphabet import Alphabet
+from labseq_core.data.sequences import Sequences
+from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
+from labseq_core.learners.options import Option
+from labseq_core.persistence import save_archive
+from labseq_core.solvers.history import Callback, Recorder
+
+Labels = Sequence[Sequence[str]]
+
+
+class SequenceLearner:
+    """A method: the constructor stores options, `fit` learns, fitted attributes end in an underscore.
+
+    A subclass says what it is in the class variables below and implements `_learn`, `_potentials_of`, `_arrays` and
+    `_restore`.
+    """
+
+    method_id: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    where: ClassVar[str]  # chapter and section in the documents
+    options: ClassVar[tuple[Option, ...]]
+    probabilistic: ClassVar[bool] = False
+
+    classes_: list[str]
+
+    # Hyper-parameters
+
+    @classmethod
+    def _option_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict:
+        return {name: getattr(self, name) for name in self._option_names()}
+
+    def set_params(self, **params) -> SequenceLearner:
+        known = self._option_names()
+        for name, value in params.items():
+            require(name in known, f"{type(self).__name__} has no option {name!r}; it has {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
+
+    def __sklearn_tags__(self):
+        # Asked for by scikit-learn only, so it is there to import.
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
+
+    # Learning
+
+    def fit(self, X, y: Labels | None = None, *, dev=None, callback: Callback | None = None) -> SequenceLearner:
+        """Learn from sequences X with labels y.
+
+        X: per-token attributes (dicts, lists of names, words), `EncodedSequences`, or `Sequences` (then y may be left
+        out). dev: a pair (X, y) on which accuracy is followed. callback: told of progress; returning False stops the fit
+        and leaves a usable model.
+        """
+        for option in self.options:
+            option.check(getattr(self, option.name))
+        labels = _labels_of(X, y)
+        encoded = _encode(X, None, None)
+        require(len(encoded) > 0, "X is empty; give at least one sequence")
+        flat = _flat_labels(labels, encoded.offsets)
+        alphabet = Alphabet.of(flat)
+        self.classes_ = list(alphabet.names)
+        self.vocabulary_, self.template_ = encoded.vocabulary, encoded.template
+        recorder = Recorder(callback)
+        dev_pair = None if dev is None else self._dev_pair(dev)
+        self._learn(encoded, alphabet.encode(flat), dev_pair, recorder)
+        self._history_rows = recorder.rows
+        return self
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        raise LabSeqError(f"{type(self).__name__} does not say how it learns; implement _learn")
+
+    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
+        raise LabSeqError(f"{type(self).__name__} does not say how it scores; implement _potentials_of")
+
+    def _dev_pair(self, dev) -> tuple[EncodedSequences, np.ndarray]:
+        """Development data as arrays; a label that training never saw is simply never right."""
+        X, y = (dev, None) if isinstance(dev, Sequences) else dev
+        encoded = _encode(X, self.vocabulary_, self.template_)
+        flat = _flat_labels(_labels_of(X, y), encoded.offsets)
+        return encoded, Alphabet(self.classes_).encode(flat, unknown=-1)
+
+    @property
+    def history_(self):
+        """A data frame with a row per iteration."""
+        import pandas as pd
+
+        return pd.DataFrame(self._fitted("_history_rows"))
+
+    # Using what was learned
+
+    def potentials(self, X) -> list[ChainPotentials]:
+        """The chain scores of each sequence, on a log scale."""
+        return list(self._batch(X))
+
+    def predict(self, X, decode: str = "viterbi") -> list[list[str]]:
+        """The labels of each sequence: the best labelling, or with decode="posterior" the most probable label of each token."""
+        require(decode in ("viterbi", "posterior"), f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
+        batch = self._batch(X)
+        if decode == "posterior":
+            self._require_probabilities()
+            return self._named(forward_backward(batch).node_marginals.argmax(axis=1), batch.offsets)
+        return self._named(viterbi(batch).labels, batch.offsets)
+
+    def k_best(self, X, k: int) -> list[list[tuple[list[str], float]]]:
+        """The k best labellings of each sequence with their scores, best first."""
+        return [
+            [([self.classes_[label] for label in labels], score) for labels, score in found]
+            for found in k_best(self._batch(X), k)
+        ]
+
+    def marginals(self, X) -> list[np.ndarray]:
+        """p(y_t = label | x) for each sequence, an (l, S) array in the order of `classes_`."""
+        self._require_probabilities()
+        batch = self._batch(X)
+        rows = forward_backward(batch).node_marginals
+        return [rows[begin:end] for begin, end in zip(batch.offsets[:-1], batch.offsets[1:])]
+
+    def predict_marginals(self, X) -> list[list[dict[str, float]]]:
+        """The same as dicts: label -> probability for each token."""
+        return [[dict(zip(self.classes_, row)) for row in rows.tolist()] for rows in self.marginals(X)]
+
+    def log_prob(self, X, y: Labels | None = None) -> np.ndarray:
+        """log p(y | x) of each sequence."""
+        self._require_probabilities()
+        batch = self._batch(X)
+        flat = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
+        return path_scores(batch, flat) - forward_backward(batch).log_partition
+
+    def score(self, X, y: Labels | None = None) -> float:
+        """Token accuracy."""
+        batch = self._batch(X)
+        truth = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
+        require(truth.size > 0, "X is empty; there is nothing to score")
+        return float(np.mean(viterbi(batch).labels == truth))
+
+    def _batch(self, X) -> ChainPotentials:
+        self._fitted("classes_")
+        return self._potentials_of(_encode(X, self.vocabulary_, self.template_))
+
+    def _known_labels(self, flat: list[str]) -> np.ndarray:
+        unknown = sorted(set(flat) - set(self.classes_))
+        if unknown:
+            known = ", ".join(self.classes_[:10]) + (" ..." if len(self.classes_) > 10 else "")
+            raise LabSeqError(f"y has the label {unknown[0]!r}, which the model was not trained on; it knows {known}")
+        return Alphabet(self.classes_).encode(flat)
+
+    def _named(self, flat: np.ndarray, offsets: np.ndarray) -> list[list[str]]:
+        names = [self.classes_[label] for label in flat.tolist()]
+        return [names[begin:end] for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist())]
+
+    def _require_probabilities(self) -> None:
+        message = f"{type(self).__name__} gives scores, not probabilities; use a probabilistic method such as CRF or HMM"
+        require(self.probabilistic, message)
+
+    def _fitted(self, attribute: str):
+        require(hasattr(self, attribute), f"this {type(self).__name__} is not fitted yet; call fit first")
+        return getattr(self, attribute)
+
+    # Keeping it
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as one npz file of arrays and JSON; `load_model` reads it back."""
+        self._fitted("classes_")
+        meta = {
+            "learner": type(self).__name__,
+            "params": self.get_params(),
+            "classes": self.classes_,
+            "attributes": list(self.vocabulary_.names),
+            "template": None if self.template_ is None else self.template_.to_dict(),
+            "history": self._history_rows,
+        }
+        save_archive(path, self._arrays(), meta)
+
+    @classmethod
+    def _from_archive(cls, arrays: dict[str, np.ndarray], meta: dict) -> SequenceLearner:
+        learner = cls(**meta["params"])
+        learner.classes_, learner.vocabulary_ = meta["classes"], Alphabet(meta["attributes"])
+        learner.template_ = None if meta["template"] is None else FeatureTemplate.from_dict(meta["template"])
+        learner._history_rows = meta["history"]
+        learner._restore(arrays)
+        return learner
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        raise LabSeqError(f"{type(self).__name__} does not say what to save; implement _arrays")
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        raise LabSeqError(f"{type(self).__name__} does not say what to load; implement _restore")
+
+
+def _encode(X, vocabulary: Alphabet | None, template: FeatureTemplate | None) -> EncodedSequences:
+    """Whatever a caller may give as X, in the numbers of the vocabulary (None: of its own)."""
+    if isinstance(X, EncodedSequences):
+        return X if vocabulary is None else X.with_vocabulary(vocabulary)
+    if isinstance(X, Sequences):
+        # Without a template the word itself is the only attribute, as for plain word lists.
+        return (template or FeatureTemplate("S1")).encode(X, vocabulary)
+    if isinstance(X, str) or not isinstance(X, Sequence | np.ndarray):
+        raise LabSeqError(f"X is a {type(X).__name__}; give a list of sequences of per-token attributes")
+    plain_words = any(isinstance(token, str) for sequence in X for token in sequence[:1])
+    if template is not None and plain_words:
+        return template.encode(X, vocabulary)
+    return encode_attributes(X, vocabulary)
+
+
+def _labels_of(X, y: Labels | None) -> Labels:
+    if y is not None:
+        return y
+    require(isinstance(X, Sequences), "y is missing; give one list of labels per sequence")
+    return X.labels
+
+
+def _flat_labels(labels: Labels, offsets: np.ndarray) -> list[str]:
+    require(len(labels) == len(offsets) - 1, f"y has {len(labels)} sequences, X has {len(offsets) - 1}; give one per sequence")
+    for number, (sequence, length) in enumerate(zip(labels, np.diff(offsets).tolist())):
+        if len(sequence) != length:
+            raise LabSeqError(f"y: sequence {number} has {len(sequence)} labels for {length} tokens; give one per token")
+    flat = [label for sequence in labels for label in sequence]
+    odd = next((label for label in flat if not isinstance(label, str)), None)
+    require(odd is None, f"y has the label {odd!r} of type {type(odd).__name__}; labels must be strings")
+    return flat

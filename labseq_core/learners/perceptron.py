@@ -1,0 +1,75 @@
+"""The hidden Markov perceptron: T Algorithm 1, averaged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labseq_core.features import EncodedSequences
+from labseq_core.learners.linear import LinearLearner
+from labseq_core.learners.options import SEED, START_STOP, Option
+from labseq_core.scoring.linear import LinearWeights
+from labseq_core.solvers.averaged_updates import perceptron_block
+from labseq_core.solvers.history import Recorder
+
+BLOCK_TOKENS = 20_000  # between two looks at the callback
+
+
+class StructuredPerceptron(LinearLearner):
+    """Decodes each sequence with the current weights and moves them towards the truth where it is missed."""
+
+    method_id = "perceptron"
+    title = "Averaged perceptron"
+    summary = "Decode, compare with the truth, correct the weights; the average over all steps is the model."
+    where = "thesis Algorithm 1"
+    options = (
+        Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1"),
+        Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones."),
+        Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True),
+        SEED,
+        START_STOP,
+    )
+
+    def __init__(
+        self, epochs: int = 10, averaged: bool = True, shuffle: bool = True, seed: int = 0, start_stop: bool = False
+    ):
+        self.epochs = epochs
+        self.averaged = averaged
+        self.shuffle = shuffle
+        self.seed = seed
+        self.start_stop = start_stop
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        n_sequences, shape = len(encoded), (encoded.n_attributes, len(self.classes_), self.start_stop)
+        weights, sums = LinearWeights.zeros(*shape), LinearWeights.zeros(*shape)
+        lengths = np.diff(encoded.offsets)
+        random = np.random.default_rng(self.seed)
+        steps = 0
+        for epoch in range(1, self.epochs + 1):
+            order = random.permutation(n_sequences) if self.shuffle else np.arange(n_sequences)
+            wrong_labels = wrong_sequences = seen = 0
+            for block in _blocks(order, lengths):
+                steps, labels_missed, sequences_missed = perceptron_block(
+                    block, encoded.indptr, encoded.indices, encoded.values, encoded.offsets, labels,
+                    weights.node, weights.edge, weights.start, weights.stop, self.start_stop,
+                    sums.node, sums.edge, sums.start, sums.stop, steps,
+                )  # fmt: skip
+                wrong_labels, wrong_sequences = wrong_labels + labels_missed, wrong_sequences + sequences_missed
+                seen += len(block)
+                if not recorder.tell(epoch, wrong_labels, (epoch - 1 + seen / n_sequences) / self.epochs):
+                    break
+            self.weights_ = self._model(weights, sums, steps, shape)
+            more = {} if dev is None else {"dev_accuracy": self._dev_accuracy(dev, self.weights_)}
+            recorder.record(epoch, wrong_labels, epoch / self.epochs, wrong_sequences=wrong_sequences, **more)
+            if recorder.stopped or wrong_sequences == 0:
+                break
+
+    def _model(self, weights: LinearWeights, sums: LinearWeights, steps: int, shape) -> LinearWeights:
+        flat = weights.flat - sums.flat / steps if self.averaged else weights.flat.copy()
+        return LinearWeights.of(flat, *shape)
+
+
+def _blocks(order: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
+    """The order cut into runs of about BLOCK_TOKENS tokens."""
+    tokens = np.cumsum(lengths[order])
+    cuts = np.searchsorted(tokens, np.arange(BLOCK_TOKENS, tokens[-1], BLOCK_TOKENS))
+    return [block for block in np.split(order, cuts) if block.size]

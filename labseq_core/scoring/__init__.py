@@ -1,0 +1,1 @@
+"""From parameters to potentials and back."""

@@ -1,0 +1,40 @@
+"""Progress of a fit: told to a callback, kept as a history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit stands."""
+
+    iteration: int
+    objective: float
+    fraction: float  # of the work, between 0 and 1; an estimate where the number of iterations is not known
+
+
+Callback = Callable[[Progress], bool | None]
+
+
+@dataclass
+class Recorder:
+    """Keeps a row per iteration and tells the callback; `record` gives False once the callback asked to stop."""
+
+    callback: Callback | None = None
+    rows: list[dict] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+    stopped: bool = False
+
+    def record(self, iteration: int, objective: float, fraction: float, **more) -> bool:
+        elapsed = time.perf_counter() - self.started
+        self.rows.append({"iteration": iteration, "objective": float(objective), "seconds": elapsed, **more})
+        return self.tell(iteration, objective, fraction)
+
+    def tell(self, iteration: int, objective: float, fraction: float) -> bool:
+        """Tell the callback without keeping a row: between iterations that take long."""
+        if self.callback is not None and self.callback(Progress(iteration, float(objective), min(1.0, fraction))) is False:
+            self.stopped = True
+        return not self.stopped
