@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import gzip
+import inspect
+import io
+
+import pytest
+
+from labseq_core._checks import LabSeqError
+from labseq_core.data.readers import FORMATS, DataError, choose_format, read_file
+
+CONLLU_LINE = b"1\ta\t_\tX\t_\t_\t0\t_\t_\t_\n"
+CONTENTS = {
+    "conll": b"a X\n",
+    "conllu": b"# text = a\n" + CONLLU_LINE,
+    "table": b"token,label\na,X\n",
+    "jsonl": b'{"tokens": ["a"], "labels": ["X"]}\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.conll", "conll"),
+        ("a.TXT", "conll"),
+        ("a.iob", "conll"),
+        ("a.bio.gz", "conll"),
+        ("esp.train", "conll"),
+        ("noextension", "conll"),
+        ("a.conllu", "conllu"),
+        ("a.txt", "conllu"),
+        ("a.conll", "conllu"),
+        ("train", "conllu"),
+        ("a.csv", "table"),
+        ("a.csv.gz", "table"),
+        ("a.jsonl", "jsonl"),
+        ("a.json", "jsonl"),
+        ("a.txt", "jsonl"),
+    ],
+)
+def test_format_is_chosen_by_name_and_contents(tmp_path, name, format):
+    data = CONTENTS[format]
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    assert choose_format(name, data) == format
+    for source, given_name in [(path, None), (str(path), None), (path.read_bytes(), name), (path.open("rb"), None)]:
+        read = read_file(source, name=given_name)
+        assert (read.tokens, read.labels) == ([["a"]], [["X"]])
+        if isinstance(source, io.BufferedReader):
+            source.close()
+
+
+def test_format_and_options_are_passed_on():
+    read = read_file(b"a;X\nb;Y\n", format="table", name="x.csv", delimiter=";", token="a", label="X")
+    assert read.labels == [["Y"]]
+    assert read_file("ñ X".encode("latin-1"), encoding="latin-1", name="x.txt").flat_tokens == ["ñ"]
+
+
+def test_unknown_format_and_option():
+    with pytest.raises(LabSeqError, match="unknown format 'xml'; choose one of conll, conllu, table, jsonl"):
+        read_file(b"a X\n", format="xml")
+    with pytest.raises(LabSeqError, match="jsonl has no option 'label_column'; it has encoding"):
+        read_file(b"{}", format="jsonl", label_column=1)
+
+
+def test_errors_name_the_uploaded_file_without_its_path():
+    for name in ("C:\\data\\my.conll", "/secret/my.conll"):
+        with pytest.raises(DataError, match=r"^my\.conll, line 2: ") as caught:
+            read_file(b"a X\nb\nc X\n", name=name)
+        assert "secret" not in str(caught.value)
+
+
+def test_bytes_without_a_name_are_called_data():
+    with pytest.raises(DataError, match=r"^data: "):
+        read_file(b"")
+
+
+@pytest.mark.parametrize("format", FORMATS.values(), ids=lambda format: format.name)
+def test_options_are_those_of_the_reader(format):
+    """The table that forms and help texts are made from must not drift from the signatures."""
+    parameters = inspect.signature(format.reader).parameters
+    declared = {option.name: option.default for option in format.options}
+    assert declared == {name: parameters[name].default for name in parameters if name not in ("source", "name")}
+    assert all(option.help for option in format.options)
