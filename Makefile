@@ -4,6 +4,8 @@ PYTHON ?= python3
 # What numba supports according to its package metadata, from the oldest that pyproject.toml allows.
 SUPPORTED := 3.11 3.12 3.13 3.14 3.15
 VENV_PYTHON := .venv/bin/python
+# A file's tests share servers and builds, so they stay in one process.
+PYTEST := $(VENV_PYTHON) -m pytest -n 2 --dist loadfile
 # A virtual environment made without pip is filled by the pip of $(PYTHON).
 INSTALL = $(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && pip="$(VENV_PYTHON) -m pip" \
 	|| pip="$(PYTHON) -m pip --python $(VENV_PYTHON)"; \
@@ -16,10 +18,10 @@ run: .venv/.installed
 	@.venv/bin/labseq app
 
 test: lint
-	@$(VENV_PYTHON) -m pytest -m "not slow and not packaging"
+	@$(PYTEST) -m "not slow and not packaging"
 
 test-full: lint
-	@$(VENV_PYTHON) -m pytest
+	@$(PYTEST)
 
 lint: .venv/.installed-for-tests
 	@$(VENV_PYTHON) -m ruff check --quiet .
