@@ -60,11 +60,13 @@ def read_verified(file: RemoteFile, progress: Progress | None = None) -> bytes:
     if directory is not None and (directory / file.path).is_file():
         return _from_mirror_directory(file, directory / file.path)
     cached = _cached(file)
-    if cached.is_file():
+    try:
         data = cached.read_bytes()
-        if file.fault(data) is None:
-            return data
-        cached.unlink(missing_ok=True)
+    except OSError:  # not there, or another process has just removed a bad one
+        return _download(file, progress)
+    if file.fault(data) is None:
+        return data
+    cached.unlink(missing_ok=True)
     return _download(file, progress)
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -96,21 +95,14 @@ def _directory() -> Path:
 
 
 def _keep(digest: str, data: bytes, about: dict) -> None:
-    """Write both files into a new folder and move it into place whole: a reader sees all of it or nothing."""
-    final = _directory() / digest
-    if final.is_dir():
-        return
+    """Write both files, each moved into place whole; a stored upload that has been damaged is mended by the way."""
+    folder = _directory() / digest
     try:
-        _directory().mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=_directory()))
-        try:
-            (fresh / "data").write_bytes(data)
-            (fresh / "about.json").write_text(json.dumps(about), encoding="utf-8")
-            os.rename(fresh, final)
-        except OSError:
-            shutil.rmtree(fresh, ignore_errors=True)
-            if not final.is_dir():
-                raise
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, contents in (("data", data), ("about.json", json.dumps(about).encode())):
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as fresh:
+                fresh.write(contents)
+            os.replace(fresh.name, folder / name)
     except OSError as error:
         raise LabSeqError(
             f"the upload cannot be stored ({error.strerror}); set LABSEQ_CACHE_DIR to a directory that can be written"

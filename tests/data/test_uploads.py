@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from labseq_core._checks import LabSeqError
+from labseq_core.data.catalogue import dataset_info, load_dataset, store_upload
+from labseq_core.data.readers import DataError
+
+DATA = b"".join(b"w%d N B-X\nv O O\n\n" % number for number in range(20))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_upload_comes_back_as_a_dataset():
+    upload = store_upload(DATA, "folder/my.conll", columns=["pos"])
+    dataset = load_dataset(upload)
+    assert dataset.name == upload
+    assert dataset.title == "my.conll"
+    assert dataset.task == "segment"
+    assert [len(part) for part in (dataset.train, dataset.dev, dataset.test)] == [16, 2, 2]
+    words = {token for part in (dataset.train, dataset.dev, dataset.test) for token in part.flat_tokens}
+    assert words == {f"w{number}" for number in range(20)} | {"v"}
+    assert dataset.train.columns["pos"][0] == ["N", "O"]
+    info = dataset_info(upload)
+    assert (info.available, info.bundled, info.n_labels) == (True, False, 2)
+
+
+def test_same_file_and_options_give_the_same_id_and_are_stored_once(cache):
+    first = store_upload(DATA, "a.conll")
+    assert store_upload(DATA, "b.conll") == first
+    assert len(list((cache / "uploads").iterdir())) == 1
+
+
+def test_other_options_give_another_id():
+    first, second = store_upload(DATA, "a.conll"), store_upload(DATA, "a.conll", label_column=1)
+    assert first != second
+    assert load_dataset(first).labels == ["B-X", "O"]
+    assert load_dataset(second).labels == ["N", "O"]
+    assert load_dataset(second).task == "token"
+
+
+def test_name_decides_the_format_for_good():
+    data = b"sequence,token,label\n1,a,X\n2,b,X\n3,c,Y\n"
+    assert load_dataset(store_upload(data, "a.csv")).labels == ["X", "Y"]
+
+
+def test_bad_files_are_refused_before_they_are_stored(cache):
+    cases = [
+        (b"a O\nb\n\nc O\n", {}, "line 2"),
+        (b"a O\n\nb O\n", {}, "2 sequences, too few"),
+        (b"a O\nb O\n", {}, "1 sequence, too few"),
+        (b"a O\n\nb O\n\nc O\n", {"label_column": None}, "no labels"),
+    ]
+    for data, options, part in cases:
+        with pytest.raises(DataError) as caught:
+            store_upload(data, "bad.conll", **options)
+        assert str(caught.value).startswith("bad.conll")
+        assert part in str(caught.value)
+    assert not (cache / "uploads").exists()
+
+
+def test_three_sequences_are_enough():
+    dataset = load_dataset(store_upload(b"a O\n\nb O\n\nc O\n", "x.conll"))
+    assert [len(part) for part in (dataset.train, dataset.dev, dataset.test)] == [1, 1, 1]
+
+
+def test_unknown_upload_must_be_uploaded_again():
+    with pytest.raises(LabSeqError, match="upload it again"):
+        load_dataset("upload:" + "0" * 64)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["upload:", "upload:../../etc", "upload:" + "0" * 63 + "/", "upload:" + "A" * 64, "upload:" + "0" * 64 + "\n"],
+)
+def test_ids_cannot_point_elsewhere(name):
+    with pytest.raises(LabSeqError, match="not the id of an upload"):
+        load_dataset(name)
+
+
+def test_changed_files_are_not_used(cache):
+    upload = store_upload(DATA, "a.conll")
+    folder = cache / "uploads" / upload.removeprefix("upload:")
+    for file, contents in [("data", DATA + b"x O\n"), ("about.json", b"{}"), ("about.json", b"[")]:
+        before = (folder / file).read_bytes()
+        (folder / file).write_bytes(contents)
+        with pytest.raises(LabSeqError, match="upload it again"):
+            dataset_info(upload)
+        assert store_upload(DATA, "a.conll") == upload
+        assert (folder / file).read_bytes() == before
+    assert json.loads((folder / "about.json").read_text())["file"] == "a.conll"
+    assert dataset_info(upload).available
+
+
+def test_unwritable_place_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "file" / "below"))
+    with pytest.raises(LabSeqError, match="LABSEQ_CACHE_DIR") as caught:
+        store_upload(DATA, "a.conll")
+    assert str(tmp_path) not in str(caught.value)
