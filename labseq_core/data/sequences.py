@@ -73,6 +73,12 @@ class Sequences:
         values = flat.tolist() if isinstance(flat, np.ndarray) else flat
         return [values[begin:end] for begin, end in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist())]
 
+    def without_columns(self, names: Iterable[str]) -> Sequences:
+        """The same sequences without these columns."""
+        dropped = set(names)
+        columns = {name: column for name, column in self.flat_columns.items() if name not in dropped}
+        return Sequences(self.flat_tokens, self.offsets, self.flat_labels, columns)
+
     def select(self, indices: Iterable[int]) -> Sequences:
         """The sequences with these numbers, in this order."""
         indices = np.asarray(list(indices), dtype=np.int64)

@@ -1,0 +1,185 @@
+"""What to run: one frozen, validated object with a YAML and JSON form and a stable hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+
+from labseq_core._checks import LabSeqError, require
+from labseq_core.data.catalogue import dataset_info
+from labseq_core.features import FeatureTemplate
+from labseq_core.learners.registry import make_learner, method_class, method_options
+
+MAX_METHODS, MAX_FOLDS = 20, 50
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """A method and the options in which it differs from its defaults."""
+
+    method: str
+    options: dict = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        make_learner(self.method, **self.options)
+        defaults = {name: option.default for name, option in method_options(self.method).items()}
+        changed = {name: value for name, value in sorted(self.options.items()) if value != defaults[name]}
+        object.__setattr__(self, "options", changed)
+
+    @property
+    def label(self) -> str:
+        """How tables and charts call it: "CRF", or "CRF (l2=0.1)"."""
+        title = method_class(self.method).title
+        changed = ", ".join(f"{name}={_shown(value)}" for name, value in self.options.items())
+        return f"{title} ({changed})" if changed else title
+
+
+@dataclass(frozen=True)
+class FeatureChoice:
+    """The options of a `FeatureTemplate`."""
+
+    template: str = "S3"
+    window: int | None = None
+    columns: tuple[str, ...] | None = None
+    bins: int | None = None
+    joint: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", None if self.columns is None else tuple(self.columns))
+        made = self.make()
+        # What the template would choose anyway is written down, so that equal choices have equal hashes.
+        object.__setattr__(self, "window", made.window)
+        object.__setattr__(self, "bins", made.bins)
+
+    def make(self) -> FeatureTemplate:
+        return FeatureTemplate(self.template, self.window, self.columns, self.bins, self.joint)
+
+    @property
+    def label(self) -> str:
+        usual = FeatureTemplate(self.template, columns=self.columns)
+        more = [] if self.window == usual.window else [f"window {self.window}"]
+        more += [] if self.bins == usual.bins else [f"{self.bins} bins"]
+        more += ["joint codes"] if self.joint else []
+        more += [] if self.columns is None else ["columns " + " ".join(self.columns)]
+        return f"{self.template} ({', '.join(more)})" if more else self.template
+
+
+@dataclass(frozen=True)
+class ExperimentConfig:
+    """Compare methods on one corpus with one kind of features.
+
+    folds = 0: train on the training part, test on the test part; otherwise cross-validation within the training part.
+    """
+
+    dataset: str
+    methods: tuple[MethodChoice, ...]
+    features: FeatureChoice = FeatureChoice()
+    folds: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "methods", tuple(self.methods))
+        dataset_info(self.dataset)
+        require(1 <= len(self.methods) <= MAX_METHODS, f"methods has {len(self.methods)} entries; choose 1 to {MAX_METHODS}")
+        labels = [choice.label for choice in self.methods]
+        require(len(set(labels)) == len(labels), "methods lists the same method with the same options twice; drop one")
+        whole = isinstance(self.folds, int) and not isinstance(self.folds, bool)
+        fits = whole and (self.folds == 0 or 2 <= self.folds <= MAX_FOLDS)
+        require(fits, f"folds is {self.folds!r}; choose 0 (train and test part) or 2 to {MAX_FOLDS}")
+        require(isinstance(self.seed, int) and 0 <= self.seed < 2**32, f"seed is {self.seed!r}; choose a whole number from 0")
+
+    def to_dict(self) -> dict:
+        return json.loads(json.dumps(asdict(self)))
+
+    @classmethod
+    def from_dict(cls, data: dict) -> ExperimentConfig:
+        data = _known_keys(cls, "the configuration", data)
+        require("dataset" in data and "methods" in data, "the configuration needs at least a dataset and methods")
+        methods = data.pop("methods")
+        require(isinstance(methods, (list, tuple)), "methods must be a list, such as [{method: crf}]")
+        chosen = [{"method": entry} if isinstance(entry, str) else entry for entry in methods]
+        data["methods"] = tuple(MethodChoice(**_known_keys(MethodChoice, "a method", entry)) for entry in chosen)
+        features = data.get("features", {})
+        features = {"template": features} if isinstance(features, str) else features
+        data["features"] = FeatureChoice(**_known_keys(FeatureChoice, "features", features))
+        return cls(**data)
+
+    def to_yaml(self) -> str:
+        import yaml
+
+        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
+
+    @classmethod
+    def from_yaml(cls, text: str) -> ExperimentConfig:
+        import yaml
+
+        try:
+            data = yaml.safe_load(text)
+        except yaml.YAMLError as problem:
+            mark = getattr(problem, "problem_mark", None)
+            where = f" in line {mark.line + 1}" if mark else ""
+            raise LabSeqError(f"the configuration is not valid YAML{where}; compare it with an exported one") from None
+        return cls.from_dict(data)
+
+    @cached_property
+    def hash(self) -> str:
+        """12 hex digits that change with any choice."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:12]
+
+    def cli_command(self) -> str:
+        """The command that runs the same comparison."""
+        methods = []
+        for choice in self.methods:
+            options = ":".join(f"{name}={_shown(value)}" for name, value in choice.options.items())
+            methods.append(f"{choice.method}:{options}" if options else choice.method)
+        words = ["labseq", "compare", "--dataset", self.dataset, "--methods", ",".join(methods)]
+        words += ["--features", self.features.template, "--window", str(self.features.window)]
+        words += ["--bins", str(self.features.bins)] if self.features.bins else []
+        words += ["--columns", ",".join(self.features.columns)] if self.features.columns else []
+        words += ["--joint"] if self.features.joint else []
+        return shlex.join([*words, "--folds", str(self.folds), "--seed", str(self.seed)])
+
+    def python_snippet(self) -> str:
+        """A script on the library alone that trains and scores the same methods on the same split."""
+        lines = ["from labseq_core import FeatureTemplate, load_dataset", "from labseq_core.evaluation import evaluate"]
+        names = {choice.method: method_class(choice.method).__name__ for choice in self.methods}
+        lines.append(f"from labseq_core import {', '.join(sorted(set(names.values())))}")
+        features = {name: value for name, value in self.features.make().get_params().items() if value not in (None, False)}
+        shown = ", ".join(f"{name}={value!r}" for name, value in features.items())
+        answers = dataset_info(self.dataset).answer_columns
+        drop = f".without_columns({list(answers)!r})" if answers else ""
+        lines += ["", f"data = load_dataset({self.dataset!r})", f"training, testing = data.train{drop}, data.test{drop}"]
+        if self.folds:
+            lines += ["from labseq_core.data.splitting import k_folds", "parts = ["]
+            lines.append("    (training.select(train), training.select(test))")
+            lines += [f"    for train, test in k_folds(len(training), {self.folds}, {self.seed})", "]"]
+        else:
+            lines.append("parts = [(training, testing)]")
+        lines.append("for train, test in parts:")
+        lines.append(f"    X = FeatureTemplate({shown}).encode(train)")
+        learners = []
+        for choice in self.methods:
+            options = dict(choice.options)
+            if "seed" in method_options(choice.method):
+                options.setdefault("seed", self.seed)
+            arguments = ", ".join(f"{name}={value!r}" for name, value in options.items())
+            learners.append(f"{names[choice.method]}({arguments})")
+        lines.append(f"    for learner in ({', '.join(learners)},):")
+        lines.append("        learner.fit(X, train.labels)")
+        lines.append("        print(learner, evaluate(test.labels, learner.predict(test)).summary())")
+        return "\n".join(lines) + "\n"
+
+
+def _known_keys(cls: type, what: str, data) -> dict:
+    require(isinstance(data, dict), f"{what} must be a mapping of names to values")
+    known = [entry.name for entry in fields(cls)]
+    unknown = [key for key in data if key not in known]
+    require(not unknown, f"{what} has the unknown entry {unknown[0] if unknown else ''!r}; known are {', '.join(known)}")
+    return dict(data)
+
+
+def _shown(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)

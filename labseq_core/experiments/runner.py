@@ -1,0 +1,137 @@
+"""Running a configuration: methods and folds as independent tasks, each giving a row of numbers and its predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from labseq_core.data.catalogue import dataset_info, load_dataset
+from labseq_core.data.splitting import k_folds
+from labseq_core.evaluation import evaluate
+from labseq_core.experiments.config import ExperimentConfig, FeatureChoice
+from labseq_core.learners.registry import make_learner, method_options
+from labseq_core.solvers.history import Progress
+
+N_EXAMPLES = 30  # test sequences whose labellings are kept to look at
+Report = Callable[[Progress], bool | None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One method on one fold."""
+
+    label: str
+    method: int  # its place in the configuration
+    fold: int
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    row: dict
+    truth: list[list[str]]
+    predicted: list[list[str]]
+    tokens: list[list[str]]
+
+
+class Cancelled(Exception):
+    """The caller asked to stop; what was finished before is kept."""
+
+
+def tasks_of(config: ExperimentConfig) -> list[Task]:
+    """Fold by fold, so that the features of a fold are made once for all methods."""
+    folds = range(max(1, config.folds))
+    return [Task(choice.label, place, fold) for fold in folds for place, choice in enumerate(config.methods)]
+
+
+def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult:
+    """Train and test one method on one fold. `report(progress)` returning False raises `Cancelled`."""
+    choice = config.methods[task.method]
+    train, test, encoded, encoded_test = _prepare(config, task.fold)
+    options = dict(choice.options)
+    if "seed" in method_options(choice.method):
+        options.setdefault("seed", config.seed)
+    learner = make_learner(choice.method, **options)
+    cancelled = False
+
+    def callback(progress: Progress) -> bool:
+        nonlocal cancelled
+        cancelled = report(progress) is False
+        return not cancelled
+
+    begin = time.perf_counter()
+    learner.fit(encoded, train.labels, callback=callback)
+    trained = time.perf_counter()
+    if cancelled:
+        raise Cancelled
+    predicted = learner.predict(encoded_test)
+    done = time.perf_counter()
+    row = {
+        "config_hash": config.hash,
+        "dataset": config.dataset,
+        "features": config.features.label,
+        "label": choice.label,
+        "method": choice.method,
+        "options": json.dumps(options, sort_keys=True),
+        "fold": task.fold,
+        "seed": config.seed,
+        **evaluate(test.labels, predicted).summary(),
+        "train_seconds": trained - begin,
+        "predict_seconds": done - trained,
+        "n_train_tokens": train.n_tokens,
+        "n_attributes": encoded.n_attributes,
+        "n_parameters": sum(array.size for array in learner._arrays().values()),
+    }
+    return TaskResult(row, test.labels, predicted, test.tokens)
+
+
+def _prepare(config: ExperimentConfig, fold: int) -> tuple:
+    """Parts and features of a fold; kept for the next method on the same fold."""
+    return _prepare_once(config.dataset, config.features, config.folds, config.seed, fold)
+
+
+@lru_cache(maxsize=1)
+def _prepare_once(name: str, features: FeatureChoice, folds: int, seed: int, fold: int) -> tuple:
+    dataset = load_dataset(name)
+    answers = dataset_info(name).answer_columns
+    train, test = dataset.train.without_columns(answers), dataset.test.without_columns(answers)
+    if folds:
+        inside, outside = k_folds(len(train), folds, seed)[fold]
+        train, test = train.select(inside), train.select(outside)
+    template = features.make()
+    encoded = template.encode(train)
+    return train, test, encoded, template.encode(test, encoded.vocabulary)
+
+
+def data_hash(dataset: str) -> str:
+    """12 hex digits of the words, labels and columns of a corpus."""
+    digest = hashlib.sha256()
+    corpus = load_dataset(dataset)
+    for part in (corpus.train, corpus.dev, corpus.test):
+        digest.update(part.offsets.tobytes())
+        for column in (part.flat_tokens, part.flat_labels or [], *part.flat_columns.values()):
+            digest.update("\n".join(map(str, column)).encode())
+    return digest.hexdigest()[:12]
+
+
+def collect(results: list[TaskResult]) -> dict:
+    """Rows of all tasks, and per method what its predictions on all folds say together."""
+    collected: dict = {"rows": [result.row for result in results], "per_label": {}, "confusion": {}, "examples": []}
+    for label in dict.fromkeys(result.row["label"] for result in results):
+        own = [result for result in results if result.row["label"] == label]
+        truth = [labels for result in own for labels in result.truth]
+        predicted = [labels for result in own for labels in result.predicted]
+        evaluation = evaluate(truth, predicted)
+        names = ("label", "precision", "recall", "f1", "support")
+        collected["per_label"][label] = [{name: getattr(score, name) for name in names} for score in evaluation.per_label]
+        counts = evaluation.confusion
+        collected["confusion"][label] = {"labels": list(counts.labels), "counts": counts.counts.tolist()}
+        for place, tokens in enumerate(own[0].tokens[:N_EXAMPLES]):
+            if place == len(collected["examples"]):
+                collected["examples"].append({"tokens": tokens, "truth": own[0].truth[place], "predictions": {}})
+            collected["examples"][place]["predictions"][label] = own[0].predicted[place]
+    return collected
+
