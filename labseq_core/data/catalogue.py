@@ -38,7 +38,7 @@ class DatasetInfo:
     size: str
     description: str
     n_labels: int | None = None
-    answer_columns: tuple[str, ...] = ()  # columns that restate the label: never to be used as observations
+    answer_columns: tuple[str, ...] = ()  # never observations: they restate the label or say how the corpus is cut
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,6 @@ class Catalogue:
 
     def info(self, name: str) -> DatasetInfo:
         """One corpus by name."""
-        if is_upload(name):
-            return _upload_info(load_upload(name))
         if name in self._bundled():
             return self._bundled_info(name)
         return _public_info(self._corpus(name))
@@ -103,7 +101,7 @@ class Catalogue:
         about = self._about(name)
         size = sum((self._directory() / name / f"{part}.conll").stat().st_size for part in _PARTS)
         said = {key: about[key] for key in ("title", "task", "licence", "citation", "description")}
-        return DatasetInfo(name, bundled=True, available=True, size=f"{size / 1e6:.1f} MB", **said)
+        return DatasetInfo(name, bundled=True, available=True, size=f"{size / 1e3:.0f} KB", **said)
 
     def _load_bundled(self, name: str) -> Dataset:
         about = self._about(name)
@@ -141,8 +139,8 @@ def list_datasets() -> list[DatasetInfo]:
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    """What is known of a corpus without reading it."""
-    return _CATALOGUE.info(name)
+    """What is known of a corpus without reading it; an upload is read (once)."""
+    return _upload_info(load_dataset(name)) if is_upload(name) else _CATALOGUE.info(name)
 
 
 def load_dataset(name: str) -> Dataset:

@@ -158,6 +158,7 @@ CORPORA: tuple[Corpus, ...] = (
         files=(RemoteFile("ocr_letters/letter.data.gz", _OCR + "letter.data.gz", check=corpus_formats.ocr_fault),),
         parse=corpus_formats.parse_ocr_letters,
         n_labels=26,
+        answer_columns=("fold",),
     ),
     Corpus(
         name="cb513",

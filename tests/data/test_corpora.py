@@ -39,6 +39,7 @@ def test_sizes_labels_and_columns(name):
     assert len(dataset.labels) == info.n_labels
     assert all(list(part.flat_columns) == COLUMNS.get(name, []) for part in parts)
     assert dataset.task == info.task
+    assert set(info.answer_columns) == {"prominence", "fold"} & set(COLUMNS.get(name, []))
     if info.task == "segment":
         assert all(label == "O" or label[:2] in ("B-", "I-") for label in dataset.labels)
 

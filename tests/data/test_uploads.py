@@ -5,7 +5,7 @@ import json
 import pytest
 
 from labseq_core._checks import LabSeqError
-from labseq_core.data.catalogue import dataset_info, load_dataset, store_upload
+from labseq_core.data.catalogue import Catalogue, dataset_info, load_dataset, store_upload
 from labseq_core.data.readers import DataError
 
 DATA = b"".join(b"w%d N B-X\nv O O\n\n" % number for number in range(20))
@@ -91,11 +91,11 @@ def test_changed_files_are_not_used(cache):
         before = (folder / file).read_bytes()
         (folder / file).write_bytes(contents)
         with pytest.raises(LabSeqError, match="upload it again"):
-            dataset_info(upload)
+            Catalogue().load(upload)
         assert store_upload(DATA, "a.conll") == upload
         assert (folder / file).read_bytes() == before
     assert json.loads((folder / "about.json").read_text())["file"] == "a.conll"
-    assert dataset_info(upload).available
+    assert Catalogue().load(upload).labels == ["B-X", "O"]
 
 
 def test_unwritable_place_is_named(tmp_path, monkeypatch):
