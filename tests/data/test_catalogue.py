@@ -72,7 +72,7 @@ def test_unknown_names_lead_to_the_closest(ask):
         ask("zzzzzz")
 
 
-@pytest.mark.parametrize("name", ["../secret", ".", "", "/etc"])
+@pytest.mark.parametrize("name", ["../secret", ".", "", "/elsewhere"])
 def test_names_cannot_point_elsewhere(name):
     with pytest.raises(LabSeqError, match="unknown dataset"):
         load_dataset(name)
