@@ -12,10 +12,11 @@ from labseq_core.learners.options import Option
 from labseq_core.solvers.history import Recorder
 
 EMITTED = "word="  # the attribute that an HMM emits
+SAVED = ("start_log_prob", "transition_log_prob", "emission_log_prob")
 
 
 class HMM(SequenceLearner):
-    """p(x, y) = p(y_1) Π_t p(y_t | y_{t-1}) Π_t p(word_t | y_t), each a relative frequency with `smoothing` added counts.
+    """p(x, y) = p(y_1) Π_t p(y_t | y_{t-1}) Π_t p(word_t | y_t): relative frequencies, smoothed by added counts.
 
     Words that training never saw share one bucket. Of all attributes only the current word is used.
     """
@@ -26,8 +27,8 @@ class HMM(SequenceLearner):
     where = "lecture slides; thesis 4.6"
     probabilistic = True
     options = (
-        Option("smoothing", "float", 0.1, "Added to every count, so that nothing unseen is impossible.", low=1e-9, high=1e3,
-               log_scale=True),
+        Option("smoothing", "float", 0.1, "Added to every count, so that nothing unseen is impossible.",
+               low=1e-9, high=1e3, log_scale=True),
     )  # fmt: skip
 
     def __init__(self, smoothing: float = 0.1):
@@ -64,12 +65,11 @@ class HMM(SequenceLearner):
         return ChainPotentials.trusted(self.start_log_prob_, node, self.transition_log_prob_, stop, encoded.offsets)
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        names = ("start_log_prob_", "transition_log_prob_", "emission_log_prob_")
-        return {name.rstrip("_"): getattr(self, name) for name in names}
+        return {name: getattr(self, name + "_") for name in SAVED}
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        for name, array in arrays.items():
-            setattr(self, name + "_", array)
+        for name in SAVED:
+            setattr(self, name + "_", arrays[name])
         self._word_rows = _word_rows(self.vocabulary_.names)
 
 

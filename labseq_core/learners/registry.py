@@ -12,9 +12,7 @@ from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.persistence import load_archive
 
-METHODS: dict[str, type[SequenceLearner]] = {
-    learner.method_id: learner for learner in (HMM, CRF, StructuredPerceptron)
-}
+METHODS: dict[str, type[SequenceLearner]] = {learner.method_id: learner for learner in (HMM, CRF, StructuredPerceptron)}
 
 
 def method_class(method_id: str) -> type[SequenceLearner]:
@@ -42,7 +40,11 @@ def make_learner(method_id: str, **options) -> SequenceLearner:
 def load_model(path: str | Path) -> SequenceLearner:
     """A model that `save` wrote."""
     arrays, meta = load_archive(path)
+    name = Path(path).name
     for learner in METHODS.values():
         if learner.__name__ == meta.get("learner"):
-            return learner._from_archive(arrays, meta)
-    raise LabSeqError(f"{Path(path).name} holds a {meta.get('learner')}, which this version does not know")
+            try:
+                return learner._from_archive(arrays, meta)
+            except (KeyError, TypeError, AttributeError, ValueError):
+                raise LabSeqError(f"{name} lacks parts of a {learner.title}; train and save the model again") from None
+    raise LabSeqError(f"{name} holds a {meta.get('learner')}, which this version does not know; install a newer one")
