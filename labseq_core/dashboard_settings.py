@@ -1,0 +1,48 @@
+"""How the dashboard is served and what it looks like: the only place, so that a wheel and a source tree look the same.
+
+Imports no streamlit: the command line reads this before it starts the server.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+# Okabe and Ito's colours for all kinds of colour vision, those first that stand out on light and on dark ground alike.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#F0E442")
+MAX_UPLOAD_MEGABYTES = 50
+
+_SERVING = {
+    "server.address": "127.0.0.1",
+    "server.showEmailPrompt": False,
+    "server.maxUploadSize": MAX_UPLOAD_MEGABYTES,
+    "server.fileWatcherType": "none",
+    "browser.gatherUsageStats": False,
+    "client.showErrorDetails": "none",
+    "client.showErrorLinks": False,
+    "client.toolbarMode": "viewer",  # keeps the choice of light or dark, hides what only developers need
+    "runner.magicEnabled": False,
+    "logger.hideWelcomeMessage": True,
+}
+_LOOKS = {
+    "theme.light.primaryColor": "#0068A3",
+    "theme.light.backgroundColor": "#FFFFFF",
+    "theme.light.secondaryBackgroundColor": "#F3F5F7",
+    "theme.light.textColor": "#1B2530",
+    "theme.dark.primaryColor": "#3D8FC4",
+    "theme.dark.backgroundColor": "#12171D",
+    "theme.dark.secondaryBackgroundColor": "#1D252E",
+    "theme.dark.textColor": "#EDF1F5",
+    # Lists reach Streamlit's command line as JSON.
+    "theme.chartCategoricalColors": json.dumps(COLOURS),
+    "theme.headingFontSizes": json.dumps(["2.1rem", "1.5rem", "1.2rem"]),
+}
+
+STREAMLIT_SETTINGS: dict[str, str | int | bool] = {**_SERVING, **_LOOKS}
+
+
+def app_path() -> Path:
+    """The script that Streamlit runs: beside the core in a source tree, inside the package in an installed wheel."""
+    core = Path(__file__).resolve().parent
+    installed = core / "_dashboard" / "app.py"
+    return installed if installed.is_file() else core.parent / "app.py"
