@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from labseq_core._checks import LabSeqError, require
-from labseq_core._jit import cache_root
+from labseq_core.data.places import user_directory
 from labseq_core.data.readers import choose_format, read_file
 from labseq_core.data.sequences import Dataset, Sequences
 from labseq_core.data.source import DataError, base_name, read_bytes
@@ -91,7 +91,7 @@ def _digest(data: bytes, settings: dict) -> str:
 
 
 def _directory() -> Path:
-    return cache_root() / "uploads"
+    return user_directory() / "uploads"
 
 
 def _keep(digest: str, data: bytes, about: dict) -> None:

@@ -83,13 +83,18 @@ class ExperimentConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "methods", tuple(self.methods))
         dataset_info(self.dataset)
-        require(1 <= len(self.methods) <= MAX_METHODS, f"methods has {len(self.methods)} entries; choose 1 to {MAX_METHODS}")
+        require(
+            1 <= len(self.methods) <= MAX_METHODS, f"methods has {len(self.methods)} entries; choose 1 to {MAX_METHODS}"
+        )
         labels = [choice.label for choice in self.methods]
         require(len(set(labels)) == len(labels), "methods lists the same method with the same options twice; drop one")
         whole = isinstance(self.folds, int) and not isinstance(self.folds, bool)
         fits = whole and (self.folds == 0 or 2 <= self.folds <= MAX_FOLDS)
         require(fits, f"folds is {self.folds!r}; choose 0 (train and test part) or 2 to {MAX_FOLDS}")
-        require(isinstance(self.seed, int) and 0 <= self.seed < 2**32, f"seed is {self.seed!r}; choose a whole number from 0")
+        require(
+            isinstance(self.seed, int) and 0 <= self.seed < 2**32,
+            f"seed is {self.seed!r}; choose a whole number from 0",
+        )
 
     def to_dict(self) -> dict:
         return json.loads(json.dumps(asdict(self)))
@@ -147,11 +152,17 @@ class ExperimentConfig:
         lines = ["from labseq_core import FeatureTemplate, load_dataset", "from labseq_core.evaluation import evaluate"]
         names = {choice.method: method_class(choice.method).__name__ for choice in self.methods}
         lines.append(f"from labseq_core import {', '.join(sorted(set(names.values())))}")
-        features = {name: value for name, value in self.features.make().get_params().items() if value not in (None, False)}
+        features = {
+            name: value for name, value in self.features.make().get_params().items() if value not in (None, False)
+        }
         shown = ", ".join(f"{name}={value!r}" for name, value in features.items())
         answers = dataset_info(self.dataset).answer_columns
         drop = f".without_columns({list(answers)!r})" if answers else ""
-        lines += ["", f"data = load_dataset({self.dataset!r})", f"training, testing = data.train{drop}, data.test{drop}"]
+        lines += [
+            "",
+            f"data = load_dataset({self.dataset!r})",
+            f"training, testing = data.train{drop}, data.test{drop}",
+        ]
         if self.folds:
             lines += ["from labseq_core.data.splitting import k_folds", "parts = ["]
             lines.append("    (training.select(train), training.select(test))")
@@ -177,7 +188,9 @@ def _known_keys(cls: type, what: str, data) -> dict:
     require(isinstance(data, dict), f"{what} must be a mapping of names to values")
     known = [entry.name for entry in fields(cls)]
     unknown = [key for key in data if key not in known]
-    require(not unknown, f"{what} has the unknown entry {unknown[0] if unknown else ''!r}; known are {', '.join(known)}")
+    require(
+        not unknown, f"{what} has the unknown entry {unknown[0] if unknown else ''!r}; known are {', '.join(known)}"
+    )
     return dict(data)
 
 

@@ -126,7 +126,9 @@ def collect(results: list[TaskResult]) -> dict:
         predicted = [labels for result in own for labels in result.predicted]
         evaluation = evaluate(truth, predicted)
         names = ("label", "precision", "recall", "f1", "support")
-        collected["per_label"][label] = [{name: getattr(score, name) for name in names} for score in evaluation.per_label]
+        collected["per_label"][label] = [
+            {name: getattr(score, name) for name in names} for score in evaluation.per_label
+        ]
         counts = evaluation.confusion
         collected["confusion"][label] = {"labels": list(counts.labels), "counts": counts.counts.tolist()}
         for place, tokens in enumerate(own[0].tokens[:N_EXAMPLES]):
@@ -134,4 +136,3 @@ def collect(results: list[TaskResult]) -> dict:
                 collected["examples"].append({"tokens": tokens, "truth": own[0].truth[place], "predictions": {}})
             collected["examples"][place]["predictions"][label] = own[0].predicted[place]
     return collected
-

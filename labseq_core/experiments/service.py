@@ -140,7 +140,9 @@ class _Service:
         try:
             with self.lock:
                 self.processes[run_id] = process
-            tasks = [{"label": task.label, "fold": task.fold, "state": "queued", "curve": []} for task in tasks_of(config)]
+            tasks = [
+                {"label": task.label, "fold": task.fold, "state": "queued", "curve": []} for task in tasks_of(config)
+            ]
             self.store.update(run_id, state="running", progress={"tasks": tasks})
             process.stdin.write(json.dumps(config.to_dict()) + "\n")
             process.stdin.flush()
@@ -157,7 +159,9 @@ class _Service:
             if run_id in self.cancelled:
                 self.store.update(run_id, state="cancelled")
             else:
-                self.store.update(run_id, state="failed", error="the training process ended unexpectedly; start it again")
+                self.store.update(
+                    run_id, state="failed", error="the training process ended unexpectedly; start it again"
+                )
 
     def _follow(self, run_id: str, process: subprocess.Popen, tasks: list[dict]) -> bool:
         """Write the worker's events to the store; True once it has said how it ended."""
@@ -209,7 +213,9 @@ def status(run_id: str) -> RunStatus:
     )
     position = _service().queue_position(run_id) if row["state"] == "queued" else 0
     fraction = 1.0 if row["state"] == "done" else _mean([1.0 if t.state == "done" else t.fraction for t in tasks])
-    return RunStatus(run_id, row["state"], fraction, _message(row["state"], position, tasks), row["error"], position, tasks)
+    return RunStatus(
+        run_id, row["state"], fraction, _message(row["state"], position, tasks), row["error"], position, tasks
+    )
 
 
 def cancel(run_id: str) -> None:

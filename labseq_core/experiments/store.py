@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
+from labseq_core.data.places import user_directory
 
 STALE_AFTER = 6.0  # seconds without a sign of life from the process that owns a run
 ACTIVE = ("queued", "running")
@@ -27,10 +28,7 @@ CREATE INDEX IF NOT EXISTS runs_by_time ON runs (created);
 def store_path() -> Path:
     """`LABSEQ_STORE`, or a file in the user's data directory."""
     chosen = os.environ.get("LABSEQ_STORE")
-    if chosen:
-        return Path(chosen).expanduser()
-    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "share"
-    return Path(base) / "labseq" / "runs.sqlite"
+    return Path(chosen).expanduser() if chosen else user_directory() / "runs.sqlite"
 
 
 class RunStore:
@@ -66,7 +64,9 @@ class RunStore:
 
     def update(self, run_id: str, **columns) -> None:
         """Set columns of a run; every update is a sign of life."""
-        columns = {name: json.dumps(value) if name in ("progress", "result") else value for name, value in columns.items()}
+        columns = {
+            name: json.dumps(value) if name in ("progress", "result") else value for name, value in columns.items()
+        }
         columns["heartbeat"] = time.time()
         assignments = ", ".join(f"{name} = ?" for name in columns)
         with self._connection() as connection:

@@ -76,7 +76,7 @@ class EncodedSequences:
 def encode_attributes(
     sequences: Iterable[Sequence[Attributes]], vocabulary: Alphabet | None = None
 ) -> EncodedSequences:
-    """Encode per-token attributes as users give them: {"word": "casa", "length": 4.0, "title": False} or ["word=casa"].
+    """Encode per-token attributes as users give them: {"word": "casa", "length": 4.0, "new": False} or ["word=casa"].
 
     A string value s of key k is the attribute "k=s", True is the attribute k, a number is k with that value, a bare string
     is the attribute "word=...". Zero values are left out. With a vocabulary, attributes that it lacks are dropped.
@@ -86,6 +86,9 @@ def encode_attributes(
     values: list[float] = []
     ends, lengths = [0], []
     for number, sequence in enumerate(sequences):
+        if isinstance(sequence, str) or not isinstance(sequence, Sequence | np.ndarray):
+            fix = "give a list of tokens; X is a list of such lists"
+            raise LabSeqError(f"X: sequence {number} is a {type(sequence).__name__}; {fix}")
         lengths.append(len(sequence))
         for place, token in enumerate(sequence):
             for name, value in _named_values(token, number, place):
@@ -114,7 +117,7 @@ def _named_values(token: Attributes, number: int, place: int) -> Iterable[tuple[
             else:
                 try:
                     amount = float(value)
-                except (TypeError, ValueError):
+                except (TypeError, ValueError, OverflowError):
                     amount = float("nan")
                 fix = "give a finite number, True/False or a string"
                 where = f"X: sequence {number}, token {place}"

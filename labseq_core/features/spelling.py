@@ -22,8 +22,8 @@ BEGINNINGS = ("wh",)
 def spelling_attributes(word: str, sentence_initial: bool, joint: bool) -> list[str]:
     """Table B.2 without the word itself.
 
-    A pair is present where both properties hold; with `joint` it is a code of both, present always ("cap_ini+dot_end=10"),
-    which is how Table 3.3 of the thesis reads.
+    A pair is present where both properties hold; with `joint` it is a code of both, present always, as Table 3.3 of the
+    thesis reads: "cap_ini+dot_end=10".
     """
     first = word[:1]
     holds = {

@@ -57,6 +57,7 @@ class FeatureTemplate:
         self.bins = DEFAULT_BINS.get(name, 0) if bins is None else bins
         fits = isinstance(self.bins, int) and (self.bins == 0 or 2 <= self.bins <= 1000)
         require(fits, f"bins is {bins!r}; choose 2 to 1000, or 0 to keep real values")
+        require(not isinstance(columns, str), f"columns is the string {columns!r}; give a list of column names")
         self.columns = None if columns is None else tuple(columns)
         require(name != "custom" or bool(self.columns), "custom features need columns; name at least one, or 'token'")
         self.joint = bool(joint)
@@ -87,7 +88,7 @@ class FeatureTemplate:
 
     def attributes(self, tokens: Sequence[str], columns: dict[str, Sequence] | None = None) -> list:
         """The attributes of each token of one sentence: lists of names, or name -> value where values are real."""
-        one = Sequences.from_lists([tokens], columns={key: [value] for key, value in (columns or {}).items()})
+        one = Sequences.from_lists(_checked_words([tokens]), columns={k: [v] for k, v in (columns or {}).items()})
         return self.encode(one).attributes()[0]
 
     def encode(
@@ -102,7 +103,8 @@ class FeatureTemplate:
         used = np.zeros(len(names) * self.window, dtype=np.bool_)
         used[indices] = True
         present = np.flatnonzero(used)
-        shown = [_window_name(names[number // self.window], number % self.window - self.window // 2) for number in present]
+        half = self.window // 2
+        shown = [_window_name(names[number // self.window], number % self.window - half) for number in present]
         dense = np.zeros(used.size, dtype=np.int32)
         dense[present] = np.arange(present.size, dtype=np.int32)
         encoded = EncodedSequences(indptr, dense[indices], values, sequences.offsets, Alphabet(shown), self)
@@ -155,10 +157,18 @@ class FeatureTemplate:
 def _as_sequences(sequences) -> Sequences:
     if isinstance(sequences, Sequences):
         return sequences
-    sequences = list(sequences)
-    if sequences and isinstance(sequences[0], str):
-        raise LabSeqError("sequences is one sentence; give a list of sentences, each a list of words")
-    return Sequences.from_lists(sequences)
+    require(isinstance(sequences, Iterable), f"sequences is a {type(sequences).__name__}; give a list of sentences")
+    return Sequences.from_lists(_checked_words(list(sequences)))
+
+
+def _checked_words(sentences: list) -> list:
+    for number, sentence in enumerate(sentences):
+        if isinstance(sentence, str) or not isinstance(sentence, Sequence | np.ndarray):
+            fix = "give a list of sentences, each a list of words"
+            raise LabSeqError(f"sentence {number} is a {type(sentence).__name__}; {fix}")
+        odd = next((word for word in sentence if not isinstance(word, str)), None)
+        require(odd is None, f"sentence {number} has the word {odd!r} of type {type(odd).__name__}; words are strings")
+    return sentences
 
 
 def _window_name(name: str, offset: int) -> str:

@@ -68,8 +68,8 @@ class SequenceLearner:
         """Learn from sequences X with labels y.
 
         X: per-token attributes (dicts, lists of names, words), `EncodedSequences`, or `Sequences` (then y may be left
-        out). dev: a pair (X, y) on which accuracy is followed. callback: told of progress; returning False stops the fit
-        and leaves a usable model.
+        out). dev: a pair (X, y), or `Sequences`, on which accuracy is followed. callback: told of progress; returning
+        False stops the fit and leaves a usable model.
         """
         for option in self.options:
             option.check(getattr(self, option.name))
@@ -94,8 +94,13 @@ class SequenceLearner:
 
     def _dev_pair(self, dev) -> tuple[EncodedSequences, np.ndarray]:
         """Development data as arrays; a label that training never saw is simply never right."""
-        X, y = (dev, None) if isinstance(dev, Sequences) else dev
+        pair = (dev, None) if isinstance(dev, Sequences) else dev
+        require(
+            isinstance(pair, tuple | list) and len(pair) == 2, "dev must be a pair (X, y), or sequences with labels"
+        )
+        X, y = pair
         encoded = _encode(X, self.vocabulary_, self.template_)
+        require(len(encoded) > 0, "dev is empty; give at least one sequence, or leave it out")
         flat = _flat_labels(_labels_of(X, y), encoded.offsets)
         return encoded, Alphabet(self.classes_).encode(flat, unknown=-1)
 
@@ -113,7 +118,7 @@ class SequenceLearner:
         return list(self._batch(X))
 
     def predict(self, X, decode: str = "viterbi") -> list[list[str]]:
-        """The labels of each sequence: the best labelling, or with decode="posterior" the most probable label of each token."""
+        """The best labelling of each sequence, or with decode="posterior" the most probable label of each token."""
         require(decode in ("viterbi", "posterior"), f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
         batch = self._batch(X)
         if decode == "posterior":
@@ -169,8 +174,8 @@ class SequenceLearner:
         return [names[begin:end] for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist())]
 
     def _require_probabilities(self) -> None:
-        message = f"{type(self).__name__} gives scores, not probabilities; use a probabilistic method such as CRF or HMM"
-        require(self.probabilistic, message)
+        name = type(self).__name__
+        require(self.probabilistic, f"{name} gives scores, not probabilities; use a method that has them, such as CRF")
 
     def _fitted(self, attribute: str):
         require(hasattr(self, attribute), f"this {type(self).__name__} is not fitted yet; call fit first")
@@ -183,7 +188,7 @@ class SequenceLearner:
         self._fitted("classes_")
         meta = {
             "learner": type(self).__name__,
-            "params": self.get_params(),
+            "params": {name: _plain(value) for name, value in self.get_params().items()},
             "classes": self.classes_,
             "attributes": list(self.vocabulary_.names),
             "template": None if self.template_ is None else self.template_.to_dict(),
@@ -216,25 +221,39 @@ def _encode(X, vocabulary: Alphabet | None, template: FeatureTemplate | None) ->
         return (template or FeatureTemplate("S1")).encode(X, vocabulary)
     if isinstance(X, str) or not isinstance(X, Sequence | np.ndarray):
         raise LabSeqError(f"X is a {type(X).__name__}; give a list of sequences of per-token attributes")
-    plain_words = any(isinstance(token, str) for sequence in X for token in sequence[:1])
-    if template is not None and plain_words:
+    if template is not None and any(_is_plain_words(sequence) for sequence in X):
         return template.encode(X, vocabulary)
     return encode_attributes(X, vocabulary)
 
 
+def _is_plain_words(sequence) -> bool:
+    return isinstance(sequence, Sequence | np.ndarray) and len(sequence) > 0 and isinstance(sequence[0], str)
+
+
 def _labels_of(X, y: Labels | None) -> Labels:
-    if y is not None:
-        return y
-    require(isinstance(X, Sequences), "y is missing; give one list of labels per sequence")
-    return X.labels
+    if y is None:
+        require(isinstance(X, Sequences), "y is missing; give one list of labels per sequence")
+        return X.labels
+    fits = isinstance(y, Sequence | np.ndarray) and not isinstance(y, str)
+    require(fits, f"y is a {type(y).__name__}; give a list with one list of labels per sequence")
+    return y
 
 
 def _flat_labels(labels: Labels, offsets: np.ndarray) -> list[str]:
-    require(len(labels) == len(offsets) - 1, f"y has {len(labels)} sequences, X has {len(offsets) - 1}; give one per sequence")
+    n_sequences = len(offsets) - 1
+    require(len(labels) == n_sequences, f"y has {len(labels)} sequences, X has {n_sequences}; give one per sequence")
     for number, (sequence, length) in enumerate(zip(labels, np.diff(offsets).tolist())):
+        where = f"y: sequence {number}"
+        if isinstance(sequence, str) or not isinstance(sequence, Sequence | np.ndarray):
+            raise LabSeqError(f"{where} is a {type(sequence).__name__}; give a list of labels")
         if len(sequence) != length:
-            raise LabSeqError(f"y: sequence {number} has {len(sequence)} labels for {length} tokens; give one per token")
+            raise LabSeqError(f"{where} has {len(sequence)} labels for {length} tokens; give one per token")
     flat = [label for sequence in labels for label in sequence]
     odd = next((label for label in flat if not isinstance(label, str)), None)
     require(odd is None, f"y has the label {odd!r} of type {type(odd).__name__}; labels must be strings")
     return flat
+
+
+def _plain(value):
+    """A number of numpy as Python's own, for JSON."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -48,9 +48,7 @@ class CRF(LinearLearner):
             gradient += self.l2 * flat
             return value + 0.5 * self.l2 * float(flat @ flat), gradient
 
-        found = minimise(
-            objective, scoring.weights().flat, max_iter=self.max_iter, tol=self.tol, recorder=recorder
-        )
+        found = minimise(objective, scoring.weights().flat, max_iter=self.max_iter, tol=self.tol, recorder=recorder)
         self.weights_ = scoring.weights(found.point)
         self.objective_, self.n_iter_, self.converged_, self.stop_reason_ = (
             found.value, found.iterations, found.converged, found.why,

@@ -1,13 +1,17 @@
-"""Options are declared once, with type, range, default, help and place in the thesis; forms, flags and checks come from them."""
+"""Options are declared once: type, range, default, help, place in the thesis. Forms, flags and checks come from them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
 
 from labseq_core._checks import LabSeqError
 
-KINDS = {"float": (float, int), "int": (int,), "bool": (bool,), "choice": (str,)}
+# Numbers of numpy count too: grids of a search are made of them.
+KINDS = {"float": (Real,), "int": (Integral,), "bool": (bool, np.bool_), "choice": (str,)}
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Option:
 
     def check(self, value) -> None:
         """Raise an error that names the allowed values."""
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
         fits = isinstance(value, KINDS[self.kind]) and (self.kind in ("bool", "choice") or is_number)
         if fits and is_number:
             inside = (self.low is None or value >= self.low) and (self.high is None or value <= self.high)

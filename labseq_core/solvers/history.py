@@ -21,7 +21,7 @@ Callback = Callable[[Progress], bool | None]
 
 @dataclass
 class Recorder:
-    """Keeps a row per iteration and tells the callback; `record` gives False once the callback asked to stop."""
+    """Keeps a row per iteration and tells the callback until it asks to stop; from then on `record` gives False."""
 
     callback: Callback | None = None
     rows: list[dict] = field(default_factory=list)
@@ -35,6 +35,6 @@ class Recorder:
 
     def tell(self, iteration: int, objective: float, fraction: float) -> bool:
         """Tell the callback without keeping a row: between iterations that take long."""
-        if self.callback is not None and self.callback(Progress(iteration, float(objective), min(1.0, fraction))) is False:
-            self.stopped = True
+        if self.callback is not None and not self.stopped:
+            self.stopped = self.callback(Progress(iteration, float(objective), min(1.0, fraction))) is False
         return not self.stopped

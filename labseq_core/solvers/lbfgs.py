@@ -156,4 +156,4 @@ def _between(low: tuple[float, float, float], high: tuple[float, float, float]) 
     if denominator == 0.0:
         return middle
     guess = b - (b - a) * (slope_b + second - first) / denominator
-    return float(guess) if abs(guess - middle) <= 0.4 * width else float(np.clip(guess, middle - 0.4 * width, middle + 0.4 * width))
+    return float(np.clip(guess, middle - 0.4 * width, middle + 0.4 * width))

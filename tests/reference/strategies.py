@@ -15,7 +15,7 @@ SCORES = {"ordinary": ORDINARY, "tied": TIED, "huge": HUGE}
 
 @st.composite
 def single_chains(draw, max_length: int = 5, max_labels: int = 3, forbid: bool = True) -> ChainPotentials:
-    """One sequence; scores ordinary, full of ties, or huge; some transitions and nodes forbidden; edge shared or per position."""
+    """One sequence; scores ordinary, tied or huge; some scores forbidden; edge shared or per position."""
     length, n_labels = draw(st.integers(1, max_length)), draw(st.integers(1, max_labels))
     values = SCORES[draw(st.sampled_from(sorted(SCORES)))]
     if forbid and draw(st.booleans()):

@@ -1,0 +1,48 @@
+"""Tiny problems that make every compiled routine once, for `_jit.warm_up`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from labseq_core.chain import ChainPotentials, forward_backward, k_best, max_marginals, path_scores, viterbi
+from labseq_core.features import FeatureTemplate
+from labseq_core.learners.registry import METHODS, make_learner
+
+WORDS = [["Ana", "lives", "in", "Lima", "."], ["It", "rains"]]
+LABELS = [["B", "O", "O", "B", "O"], ["O", "O"]]
+
+
+def _chain() -> None:
+    offsets = np.array([0, 2, 3])
+    potentials = ChainPotentials(np.zeros(2), np.zeros((3, 2)), np.zeros((2, 2)), np.zeros(2), offsets)
+    for routine in (forward_backward, viterbi, max_marginals):
+        routine(potentials)
+    k_best(potentials, 2)
+    path_scores(potentials, np.zeros(3, dtype=np.int64))
+
+
+def _learner(method_id: str) -> None:
+    encoded = FeatureTemplate("S3").encode(WORDS)
+    make_learner(method_id).fit(encoded, LABELS).predict(WORDS)
+
+
+def _with_both_twins(step: Callable[[], None]) -> Callable[[], None]:
+    """Routines have a parallel twin, used on the main thread, and a serial one, used on all others."""
+
+    def run() -> None:
+        step()
+        other = threading.Thread(target=step)
+        other.start()
+        other.join()
+
+    return run
+
+
+STEPS: list[tuple[str, Callable[[], None]]] = [("inference on chains", _with_both_twins(_chain))]
+STEPS += [
+    (learner.title, _with_both_twins(lambda method_id=method_id: _learner(method_id)))
+    for method_id, learner in METHODS.items()
+]
