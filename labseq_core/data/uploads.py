@@ -105,5 +105,5 @@ def _keep(digest: str, data: bytes, about: dict) -> None:
             os.replace(fresh.name, folder / name)
     except OSError as error:
         raise LabSeqError(
-            f"the upload cannot be stored ({error.strerror}); set LABSEQ_CACHE_DIR to a directory that can be written"
+            f"the upload cannot be stored ({error.strerror}); set LABSEQ_STORE to a file in a folder that can be written"
         ) from None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from labseq_core.data.catalogue import list_datasets
 from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, MethodChoice
 
+METHODS = ("hmm", "perceptron", "crf")
 FEATURES = {
     "pitch-accent": FeatureChoice("prosody"),
     "toy-pos": FeatureChoice("POS"),
     "parity": FeatureChoice("prosody", window=1),
 }
-METHODS = ("hmm", "perceptron", "crf")
 
 
 def default_configs() -> list[ExperimentConfig]:

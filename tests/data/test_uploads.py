@@ -13,7 +13,7 @@ DATA = b"".join(b"w%d N B-X\nv O O\n\n" % number for number in range(20))
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
     return tmp_path / "cache"
 
 
@@ -100,7 +100,7 @@ def test_changed_files_are_not_used(cache):
 
 def test_unwritable_place_is_named(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"")
-    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "file" / "below"))
-    with pytest.raises(LabSeqError, match="LABSEQ_CACHE_DIR") as caught:
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "file" / "runs.sqlite"))
+    with pytest.raises(LabSeqError, match="LABSEQ_STORE") as caught:
         store_upload(DATA, "a.conll")
     assert str(tmp_path) not in str(caught.value)
