@@ -76,7 +76,7 @@ class EncodedSequences:
 def encode_attributes(
     sequences: Iterable[Sequence[Attributes]], vocabulary: Alphabet | None = None
 ) -> EncodedSequences:
-    """Encode per-token attributes as users give them: {"word": "casa", "length": 4.0, "new": False} or ["word=casa"].
+    """Encode per-token attributes as users give them: {"word": "casa", "length": 4.0, "new": True} or ["word=casa"].
 
     A string value s of key k is the attribute "k=s", True is the attribute k, a number is k with that value, a bare string
     is the attribute "word=...". Zero values are left out. With a vocabulary, attributes that it lacks are dropped.
@@ -88,7 +88,7 @@ def encode_attributes(
     for number, sequence in enumerate(sequences):
         if isinstance(sequence, str) or not isinstance(sequence, Sequence | np.ndarray):
             fix = "give a list of tokens; X is a list of such lists"
-            raise LabSeqError(f"X: sequence {number} is a {type(sequence).__name__}; {fix}")
+            raise LabSeqError(f"X: sequence {number} is of type {type(sequence).__name__}; {fix}")
         lengths.append(len(sequence))
         for place, token in enumerate(sequence):
             for name, value in _named_values(token, number, place):
@@ -129,7 +129,7 @@ def _named_values(token: Attributes, number: int, place: int) -> Iterable[tuple[
             yield name, 1.0
     else:
         raise LabSeqError(
-            f"X: sequence {number}, token {place} is a {type(token).__name__}; "
+            f"X: sequence {number}, token {place} is of type {type(token).__name__}; "
             "give a dict of attributes, a list of attribute names or a word"
         )
 

@@ -157,7 +157,7 @@ class FeatureTemplate:
 def _as_sequences(sequences) -> Sequences:
     if isinstance(sequences, Sequences):
         return sequences
-    require(isinstance(sequences, Iterable), f"sequences is a {type(sequences).__name__}; give a list of sentences")
+    require(isinstance(sequences, Iterable), f"sequences is of type {type(sequences).__name__}; give a list")
     return Sequences.from_lists(_checked_words(list(sequences)))
 
 
@@ -165,7 +165,7 @@ def _checked_words(sentences: list) -> list:
     for number, sentence in enumerate(sentences):
         if isinstance(sentence, str) or not isinstance(sentence, Sequence | np.ndarray):
             fix = "give a list of sentences, each a list of words"
-            raise LabSeqError(f"sentence {number} is a {type(sentence).__name__}; {fix}")
+            raise LabSeqError(f"sentence {number} is of type {type(sentence).__name__}; {fix}")
         odd = next((word for word in sentence if not isinstance(word, str)), None)
         require(odd is None, f"sentence {number} has the word {odd!r} of type {type(odd).__name__}; words are strings")
     return sentences

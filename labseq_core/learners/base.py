@@ -95,9 +95,8 @@ class SequenceLearner:
     def _dev_pair(self, dev) -> tuple[EncodedSequences, np.ndarray]:
         """Development data as arrays; a label that training never saw is simply never right."""
         pair = (dev, None) if isinstance(dev, Sequences) else dev
-        require(
-            isinstance(pair, tuple | list) and len(pair) == 2, "dev must be a pair (X, y), or sequences with labels"
-        )
+        fits = isinstance(pair, tuple | list) and len(pair) == 2
+        require(fits, "dev must be a pair (X, y), or sequences with labels")
         X, y = pair
         encoded = _encode(X, self.vocabulary_, self.template_)
         require(len(encoded) > 0, "dev is empty; give at least one sequence, or leave it out")
@@ -220,7 +219,7 @@ def _encode(X, vocabulary: Alphabet | None, template: FeatureTemplate | None) ->
         # Without a template the word itself is the only attribute, as for plain word lists.
         return (template or FeatureTemplate("S1")).encode(X, vocabulary)
     if isinstance(X, str) or not isinstance(X, Sequence | np.ndarray):
-        raise LabSeqError(f"X is a {type(X).__name__}; give a list of sequences of per-token attributes")
+        raise LabSeqError(f"X is of type {type(X).__name__}; give a list of sequences of per-token attributes")
     if template is not None and any(_is_plain_words(sequence) for sequence in X):
         return template.encode(X, vocabulary)
     return encode_attributes(X, vocabulary)
@@ -235,7 +234,7 @@ def _labels_of(X, y: Labels | None) -> Labels:
         require(isinstance(X, Sequences), "y is missing; give one list of labels per sequence")
         return X.labels
     fits = isinstance(y, Sequence | np.ndarray) and not isinstance(y, str)
-    require(fits, f"y is a {type(y).__name__}; give a list with one list of labels per sequence")
+    require(fits, f"y is of type {type(y).__name__}; give a list with one list of labels per sequence")
     return y
 
 
@@ -245,7 +244,7 @@ def _flat_labels(labels: Labels, offsets: np.ndarray) -> list[str]:
     for number, (sequence, length) in enumerate(zip(labels, np.diff(offsets).tolist())):
         where = f"y: sequence {number}"
         if isinstance(sequence, str) or not isinstance(sequence, Sequence | np.ndarray):
-            raise LabSeqError(f"{where} is a {type(sequence).__name__}; give a list of labels")
+            raise LabSeqError(f"{where} is of type {type(sequence).__name__}; give a list of labels")
         if len(sequence) != length:
             raise LabSeqError(f"{where} has {len(sequence)} labels for {length} tokens; give one per token")
     flat = [label for sequence in labels for label in sequence]

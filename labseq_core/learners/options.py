@@ -1,4 +1,4 @@
-"""Options are declared once: type, range, default, help, place in the thesis. Forms, flags and checks come from them."""
+"""Options are declared once: type, range, default, help, place in the thesis. Forms, flags and checks follow."""
 
 from __future__ import annotations
 
