@@ -1,4 +1,4 @@
-"""Columns as attributes: strings as they are, real values in bins or as values; log-probabilities of words from counts."""
+"""Columns as attributes: strings as they are, real values in bins or as values; log-probabilities of words."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ BOUNDARY = "\n"  # stands for the neighbour that a first or last word does not h
 
 @dataclass
 class ColumnCoder:
-    """What a template learned: which columns to use, bin edges of the real-valued ones, counts of words and word pairs."""
+    """What a template learned: columns to use, which hold numbers, bin edges, counts of words and word pairs."""
 
     columns: tuple[str, ...]
+    numeric: tuple[str, ...] = ()  # further data are read alike, whatever their own cells look like
     bin_edges: dict[str, np.ndarray] = field(default_factory=dict)  # column -> inner edges; absent: values are kept
     word_counts: dict[str, int] = field(default_factory=dict)
     pair_counts: dict[str, int] = field(default_factory=dict)  # "first\nsecond" -> count
 
     @classmethod
     def learn(cls, sequences: Sequences, columns: tuple[str, ...], bins: int, template: str) -> ColumnCoder:
-        coder = cls(columns)
+        numeric = tuple(name for name in columns if isinstance(sequences.flat_columns.get(name), np.ndarray))
+        coder = cls(columns, numeric)
         if template == "prosody":
+            require(len(sequences) > 0, "prosody features are learned from data; give at least one sequence")
             coder._count_words(sequences)
             present = {name.lower() for name in columns}
             computed = tuple(name for name in WORD_PROBABILITIES if name not in present)
-            coder.columns = columns + computed
+            coder.columns, coder.numeric = columns + computed, numeric + computed
         if bins:
             for name in coder.columns:
                 values = None if name == "token" else coder._column(sequences, name)
@@ -48,17 +51,18 @@ class ColumnCoder:
     def to_dict(self) -> dict:
         edges = {name: edges.tolist() for name, edges in self.bin_edges.items()}
         return {
-            "columns": list(self.columns), "bin_edges": edges,
+            "columns": list(self.columns), "numeric": list(self.numeric), "bin_edges": edges,
             "word_counts": self.word_counts, "pair_counts": self.pair_counts,
         }  # fmt: skip
 
     @classmethod
     def from_dict(cls, saved: dict) -> ColumnCoder:
         edges = {name: np.array(values, dtype=np.float64) for name, values in saved["bin_edges"].items()}
-        return cls(tuple(saved["columns"]), edges, saved["word_counts"], saved["pair_counts"])
+        columns, numeric = tuple(saved["columns"]), tuple(saved["numeric"])
+        return cls(columns, numeric, edges, saved["word_counts"], saved["pair_counts"])
 
     def parts(self, sequences: Sequences, numbers: dict[str, int]) -> list[tuple]:
-        """For each column: a row per position, the (indptr, indices) of the rows' attributes, a value per position or None."""
+        """For each column: a row per position, (indptr, indices) of the rows' attributes, a value per position or None."""
         return [self._part(name, self._column(sequences, name), numbers) for name in self.columns if name != "token"]
 
     def _part(self, name: str, column: Column, numbers: dict[str, int]) -> tuple:
@@ -83,11 +87,24 @@ class ColumnCoder:
 
     def _column(self, sequences: Sequences, name: str) -> Column:
         if name in sequences.flat_columns:
-            return sequences.flat_columns[name]
+            return self._as_learned(name, sequences.flat_columns[name])
         if name in WORD_PROBABILITIES and self.word_counts:
             return self._log_probabilities(sequences, *WORD_PROBABILITIES[name])
         have = ", ".join(sequences.flat_columns) or "none"
         raise LabSeqError(f"the data have no column {name!r}; columns there: {have}")
+
+    def _as_learned(self, name: str, column: Column) -> Column:
+        """Readers see numbers where all cells of one file are numbers: a small file may differ from the training data."""
+        is_numeric = isinstance(column, np.ndarray)
+        if is_numeric == (name in self.numeric):
+            return column
+        if is_numeric:
+            return [_as_text(value) for value in column.tolist()]
+        odd = next((cell for cell in column if not _is_number(cell)), column[0])
+        raise LabSeqError(
+            f"column {name!r} held numbers when the features were learned and holds the text {odd!r} here; "
+            "give numbers, or leave missing ones empty"
+        )
 
     def _count_words(self, sequences: Sequences) -> None:
         words, pairs = Counter(sequences.flat_tokens), Counter()
@@ -96,22 +113,25 @@ class ColumnCoder:
         self.word_counts, self.pair_counts = dict(words), dict(pairs)
 
     def _log_probabilities(self, sequences: Sequences, neighbour: int, conditional: bool) -> np.ndarray:
-        """Natural logs of relative frequencies, with half a count for what was never seen."""
+        """Natural logs of relative frequencies, with half a count for what was never seen.
+
+        Beside a neighbour that was never seen itself, nothing is known but the word: its own frequency stands in.
+        """
         words, pairs = self.word_counts, self.pair_counts
         total = sum(words.values())
+        n_sentences = sum(count for pair, count in pairs.items() if pair.startswith(BOUNDARY))
         result = np.empty(len(sequences.flat_tokens))
         place = 0
         for sentence in sequences.tokens:
             around = [BOUNDARY, *sentence, BOUNDARY]
             for t, word in enumerate(sentence, start=1):
-                if neighbour == 0:
-                    count, base = words.get(word, 0), total
-                else:
-                    other = around[t + neighbour]
+                count, base = words.get(word, 0), total
+                other = around[t + neighbour]
+                given = n_sentences if other == BOUNDARY else words.get(other, 0)
+                if neighbour != 0 and (given or not conditional):
                     pair = f"{other}{BOUNDARY}{word}" if neighbour < 0 else f"{word}{BOUNDARY}{other}"
-                    count = pairs.get(pair, 0)
-                    base = words.get(other, 0) if conditional and other != BOUNDARY else total
-                result[place] = np.log((count or 0.5) / max(base, 1))
+                    count, base = pairs.get(pair, 0), given if conditional else total
+                result[place] = np.log((count or 0.5) / base)
                 place += 1
         return result
 
@@ -121,3 +141,17 @@ def _equal_bins(values: np.ndarray, bins: int) -> np.ndarray:
     given = values[np.isfinite(values)]
     require(given.size > 0, "a real-valued column has no values at all; leave it out of the features")
     return np.unique(np.quantile(given, np.arange(1, bins) / bins))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return bool(np.isfinite(float(cell)))
+    except ValueError:
+        return False
+
+
+def _as_text(value: float) -> str:
+    """A number as a cell would spell it."""
+    if np.isnan(value):
+        return ""
+    return str(int(value)) if value.is_integer() else repr(value)
