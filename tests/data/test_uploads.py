@@ -12,9 +12,9 @@ DATA = b"".join(b"w%d N B-X\nv O O\n\n" % number for number in range(20))
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
+def user_files(tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
-    return tmp_path / "cache"
+    return tmp_path
 
 
 def test_upload_comes_back_as_a_dataset():
@@ -31,10 +31,10 @@ def test_upload_comes_back_as_a_dataset():
     assert (info.available, info.bundled, info.n_labels) == (True, False, 2)
 
 
-def test_same_file_and_options_give_the_same_id_and_are_stored_once(cache):
+def test_same_file_and_options_give_the_same_id_and_are_stored_once(user_files):
     first = store_upload(DATA, "a.conll")
     assert store_upload(DATA, "b.conll") == first
-    assert len(list((cache / "uploads").iterdir())) == 1
+    assert len(list((user_files / "uploads").iterdir())) == 1
 
 
 def test_other_options_give_another_id():
@@ -50,7 +50,7 @@ def test_name_decides_the_format_for_good():
     assert load_dataset(store_upload(data, "a.csv")).labels == ["X", "Y"]
 
 
-def test_bad_files_are_refused_before_they_are_stored(cache):
+def test_bad_files_are_refused_before_they_are_stored(user_files):
     cases = [
         (b"a O\nb\n\nc O\n", {}, "line 2"),
         (b"a O\n\nb O\n", {}, "2 sequences, too few"),
@@ -62,7 +62,7 @@ def test_bad_files_are_refused_before_they_are_stored(cache):
             store_upload(data, "bad.conll", **options)
         assert str(caught.value).startswith("bad.conll")
         assert part in str(caught.value)
-    assert not (cache / "uploads").exists()
+    assert not (user_files / "uploads").exists()
 
 
 def test_three_sequences_are_enough():
@@ -84,9 +84,9 @@ def test_ids_cannot_point_elsewhere(name):
         load_dataset(name)
 
 
-def test_changed_files_are_not_used(cache):
+def test_changed_files_are_not_used(user_files):
     upload = store_upload(DATA, "a.conll")
-    folder = cache / "uploads" / upload.removeprefix("upload:")
+    folder = user_files / "uploads" / upload.removeprefix("upload:")
     for file, contents in [("data", DATA + b"x O\n"), ("about.json", b"{}"), ("about.json", b"[")]:
         before = (folder / file).read_bytes()
         (folder / file).write_bytes(contents)
