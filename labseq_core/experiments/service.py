@@ -174,6 +174,9 @@ class _Service:
             if kind in ("failed", "cancelled"):
                 self.store.update(run_id, state=kind, error=event.get("error"), progress={"tasks": tasks})
                 return True
+            if kind == "note":
+                self.store.update(run_id, progress={"tasks": tasks, **event})
+                continue
             task = tasks[event.pop("task")]
             task.update(event)
             if kind == "progress":
@@ -214,7 +217,7 @@ def status(run_id: str) -> RunStatus:
     position = _service().queue_position(run_id) if row["state"] == "queued" else 0
     fraction = 1.0 if row["state"] == "done" else _mean([1.0 if t.state == "done" else t.fraction for t in tasks])
     return RunStatus(
-        run_id, row["state"], fraction, _message(row["state"], position, tasks), row["error"], position, tasks
+        run_id, row["state"], fraction, _message(row, position, tasks), row["error"], position, tasks
     )
 
 
@@ -267,13 +270,14 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _message(state: str, position: int, tasks: tuple[TaskStatus, ...]) -> str:
+def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
+    state = row["state"]
     if state == "queued":
         return f"waiting, place {position} in the queue" if position else "waiting"
     if state == "running":
         running = next((task for task in tasks if task.state == "running"), None)
         if running is None:
-            return "starting"
+            return row["progress"].get("note", "starting")
         fold = f", fold {running.fold + 1}" if any(task.fold for task in tasks) else ""
         return f"training {running.label}{fold}"
     texts = {"done": "finished", "failed": "failed", "cancelled": "cancelled"}

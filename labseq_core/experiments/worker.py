@@ -13,6 +13,7 @@ import time
 import traceback
 
 from labseq_core._checks import LabSeqError
+from labseq_core._jit import warm_up
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.runner import Cancelled, collect, data_hash, run_task, tasks_of
 from labseq_core.solvers.history import Progress
@@ -52,6 +53,8 @@ def _listen(cancelled: threading.Event) -> None:
 
 
 def _run(config: ExperimentConfig, send, cancelled: threading.Event) -> None:
+    # Before any clock runs: compiling would count as training time.
+    warm_up(lambda what, fraction: send(event="note", note=f"preparing compiled routines, {100 * fraction:.0f} %"))
     results = []
     for number, task in enumerate(tasks_of(config)):
         last_sent = 0.0

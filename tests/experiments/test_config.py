@@ -1,0 +1,122 @@
+"""The configuration: validated, frozen, the same after any round trip."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labseq_core._checks import LabSeqError
+from labseq_core.cli import _method_choice
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
+
+CORPUS = "spanish-ner"
+
+
+def config(**changes) -> ExperimentConfig:
+    return ExperimentConfig(**{"dataset": CORPUS, "methods": (MethodChoice("crf"),), **changes})
+
+
+configs = st.builds(
+    ExperimentConfig,
+    dataset=st.sampled_from([CORPUS, "toy-pos"]),
+    methods=st.lists(
+        st.one_of(
+            st.builds(lambda l2: MethodChoice("crf", {"l2": l2}), st.floats(0, 100)),
+            st.builds(lambda n, a: MethodChoice("perceptron", {"epochs": n, "averaged": a}), st.integers(1, 9), st.booleans()),
+            st.just(MethodChoice("hmm")),
+        ),
+        min_size=1, max_size=4, unique_by=lambda choice: choice.label,
+    ),
+    features=st.builds(
+        FeatureChoice, st.sampled_from(["S1", "S2", "S3", "POS"]), st.sampled_from([None, 1, 5]), joint=st.booleans()
+    ),
+    folds=st.sampled_from([0, 2, 5]),
+    seed=st.integers(0, 2**31),
+)  # fmt: skip
+
+
+@given(configs)
+def test_round_trips_keep_everything(made):
+    assert ExperimentConfig.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+    again = ExperimentConfig.from_yaml(made.to_yaml())
+    assert again == made
+    assert again.hash == made.hash
+
+
+@given(configs)
+def test_the_command_line_says_the_same(made):
+    words = made.cli_command().split()
+    listed = words[words.index("--methods") + 1].strip("'")
+    shown = [_method_choice(text) for text in listed.split(",")]
+    assert [choice.method for choice in shown] == [choice.method for choice in made.methods]
+    for mine, theirs in zip(made.methods, shown):
+        assert set(mine.options) >= set(theirs.options)
+        for name, value in theirs.options.items():
+            assert value == pytest.approx(mine.options[name], rel=1e-5), name
+
+
+def test_equal_choices_have_equal_hashes():
+    assert config().hash == config(methods=[MethodChoice("crf", {"l2": 1.0})], features=FeatureChoice(window=3)).hash
+    assert config().hash != config(seed=1).hash
+    assert config().hash != config(methods=[MethodChoice("crf", {"l2": 2.0})]).hash
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dataset": "no-such-corpus"}, "no-such-corpus"),
+        ({"methods": ()}, "methods has 0 entries; choose 1 to 20"),
+        ({"methods": (MethodChoice("hmm"), MethodChoice("hmm"))}, "the same method with the same options twice"),
+        ({"folds": 1}, "folds is 1; choose 0"),
+        ({"folds": True}, "folds is True"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_bad_choices_are_named(change, message):
+    with pytest.raises(LabSeqError, match=message):
+        config(**change)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dataset: [", "not valid YAML in line"),
+        ("just words", "must be a mapping"),
+        ("dataset: toy-pos", "needs at least a dataset and methods"),
+        ("dataset: toy-pos\nmethods: crf", "methods must be a list"),
+        ("dataset: toy-pos\nmethods: [crf]\ncolour: red", "unknown entry 'colour'; known are dataset, methods"),
+        ("dataset: toy-pos\nmethods: [crv]", "no method 'crv'; choose from"),
+        ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l2: -1}", "l2 is -1; allowed: a number from 0"),
+        ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l3: 1}", "no option 'l3'; it has l2"),
+        ("dataset: toy-pos\nmethods: [crf]\nfeatures: S9", "features is 'S9'; choose one of"),
+        ("dataset: toy-pos\nmethods: [crf]\nfeatures: {template: S3, window: 2}", "window is 2; choose an odd number"),
+    ],
+)
+def test_bad_files_are_named(text, message):
+    with pytest.raises(LabSeqError, match=message):
+        ExperimentConfig.from_yaml(text)
+
+
+def test_short_forms_are_read():
+    made = ExperimentConfig.from_yaml("dataset: toy-pos\nmethods: [hmm, crf]\nfeatures: POS")
+    assert [choice.label for choice in made.methods] == ["HMM", "CRF"]
+    assert made.features.window == 3
+
+
+def test_labels_say_what_differs_from_the_default():
+    assert MethodChoice("crf", {"l2": 1.0}).label == "CRF"
+    assert MethodChoice("crf", {"l2": 0.1, "max_iter": 50}).label == "CRF (l2=0.1, max_iter=50)"
+
+
+@pytest.mark.parametrize("folds", [0, 3])
+def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
+    from labseq_core.experiments.runner import run_task, tasks_of
+
+    made = config(methods=(MethodChoice("hmm"), MethodChoice("perceptron", {"epochs": 2})), folds=folds, seed=3)
+    exec(compile(made.python_snippet(), "snippet", "exec"), {})
+    printed = [line.split("{", 1)[1] for line in capsys.readouterr().out.splitlines()]
+    rows = [run_task(made, task, lambda progress: True).row for task in tasks_of(made)]
+    assert len(printed) == len(rows)
+    for line, row in zip(printed, rows):
+        assert f"'accuracy': {row['accuracy']}" in line

@@ -1,0 +1,125 @@
+"""The command line as a user calls it: real processes, real files; every error is one line and exit code 2."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+
+from labseq_core import CRF, FeatureTemplate, load_model, read_conll
+from labseq_core.cli import main
+
+TRAIN = "Ana B-PER\nvive O\nen O\nLima B-LOC\n\nLima B-LOC\nduerme O\n\nAna B-PER\nduerme O\n\n"
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+    (tmp_path / "train.conll").write_text(TRAIN, encoding="utf-8")
+    (tmp_path / "plain.conll").write_text("Ana\nduerme\n\nLima\n", encoding="utf-8")
+    return tmp_path
+
+
+def labseq(*words: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "labseq_core.cli", *words], capture_output=True, text=True)
+
+
+def test_train_predict_evaluate(corpus, capsys):
+    assert main(["train", "train.conll", "--model", "m.npz", "--method", "crf:l2=0.01", "--features", "S2"]) == 0
+    assert "wrote m.npz: CRF (l2=0.01), 3 labels, 3 sequences" in capsys.readouterr().out
+    expected = CRF(l2=0.01).fit(FeatureTemplate("S2").encode(read_conll("train.conll")), read_conll("train.conll").labels)
+    assert load_model("m.npz").predict([["Ana", "duerme"]]) == expected.predict([["Ana", "duerme"]])
+
+    assert main(["predict", "m.npz", "plain.conll", "--unlabelled", "--output", "out.conll"]) == 0
+    assert (corpus / "out.conll").read_text() == "Ana B-PER\nduerme O\n\nLima B-LOC\n\n"
+    assert main(["predict", "m.npz", "train.conll", "--output", "out.csv"]) == 0
+    rows = list(csv.DictReader((corpus / "out.csv").open()))
+    assert rows[0] == {"sequence": "1", "token": "Ana", "label": "B-PER", "predicted": "B-PER"}
+
+    capsys.readouterr()
+    assert main(["evaluate", "m.npz", "train.conll", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["accuracy"] == 1.0
+    assert scores["span_f1"] == 1.0
+
+
+def test_predictions_go_to_standard_output(corpus):
+    assert labseq("train", "train.conll", "--model", "m.npz", "--method", "hmm").returncode == 0
+    done = labseq("predict", "m.npz", "plain.conll", "--unlabelled")
+    assert done.stdout == "Ana B-PER\nduerme O\n\nLima B-LOC\n\n"
+
+
+def test_compare_writes_a_table(corpus):
+    words = "compare --dataset spanish-ner --methods hmm,perceptron:epochs=2 --features S2 --folds 2 --seed 4 --csv out.csv"
+    done = labseq(*words.split())
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((corpus / "out.csv").open()))
+    assert [(row["label"], row["fold"]) for row in rows] == [
+        ("HMM", "0"), ("Averaged perceptron (epochs=2)", "0"), ("HMM", "1"), ("Averaged perceptron (epochs=2)", "1"),
+    ]  # fmt: skip
+    mean = sum(float(row["accuracy"]) for row in rows if row["label"] == "HMM") / 2
+    assert f"{100 * mean:.2f} ±" in done.stdout
+    assert "100 %" in done.stderr
+    # The same from a configuration file, answered from the store.
+    (corpus / "config.yaml").write_text(
+        "dataset: spanish-ner\nmethods: [hmm, {method: perceptron, options: {epochs: 2}}]\n"
+        "features: S2\nfolds: 2\nseed: 4\n"
+    )
+    assert labseq("compare", "config.yaml", "--csv", "again.csv").returncode == 0
+    assert (corpus / "again.csv").read_bytes() == (corpus / "out.csv").read_bytes()
+
+
+def test_datasets_are_listed_and_described(corpus, capsys):
+    assert main(["datasets", "list", "--json"]) == 0
+    listed = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert listed["spanish-ner"]["bundled"]
+    assert "conll2002-es" in listed
+    assert main(["datasets", "info", "spanish-ner"]) == 0
+    assert "licence" in capsys.readouterr().out
+    assert main(["datasets", "fetch", "spanish-ner"]) == 0
+    assert main(["datasets", "list"]) == 0
+
+
+ERRORS = {
+    "evaluate missing.npz train.conll": "there is no file missing.npz",
+    "evaluate train.conll train.conll": "train.conll is not a LabSeq model file",
+    "train missing.conll --model m.npz": "missing.conll",
+    "train plain.conll --model m.npz": "plain.conll",
+    "train train.conll --model m.npz --method svm": "no method 'svm'; choose from",
+    "train train.conll --model m.npz --method crf:l2=x": "l2 is 'x'; allowed: a number",
+    "train train.conll --model m.npz --method crf:l2": "'l2' is not an option of crf",
+    "train train.conll --model m.npz --window 2": "window is 2",
+    "train train.conll --model m.npz --label word": "--label is 'word'",
+    "train train.conll --model no/such/folder/m.npz": "m.npz",
+    "compare --dataset spanish-ner": "name a corpus with --dataset and methods with --methods",
+    "compare --dataset nonsense --methods hmm": "nonsense",
+    "compare missing.yaml": "missing.yaml",
+    "compare --dataset spanish-ner --methods hmm --folds 1": "folds is 1",
+    "datasets info nonsense": "nonsense",
+    "datasets": "labseq datasets",
+    "nonsense": "invalid choice",
+    "compare --folds many": "invalid int value",
+}
+
+
+@pytest.mark.parametrize("command", ERRORS)
+def test_every_error_is_one_line(corpus, capsys, command):
+    try:
+        code = main(command.split())
+    except SystemExit as leaving:
+        code = leaving.code
+    shown = capsys.readouterr().err
+    assert code == 2
+    assert len(shown.strip().splitlines()) == 1, shown
+    assert ERRORS[command] in shown
+    assert str(corpus) not in shown
+    assert "Traceback" not in shown
+
+
+def test_a_closed_pipe_is_no_error(corpus):
+    done = subprocess.run(
+        f"{sys.executable} -m labseq_core.cli datasets list | head -1", shell=True, capture_output=True, text=True
+    )
+    assert done.stderr == ""
