@@ -14,7 +14,8 @@ from labseq_core.data.grammars.parity import PARITY
 from labseq_core.data.grammars.pitch_accent import PITCH_ACCENT
 from labseq_core.data.grammars.spanish_ner import SPANISH_NER
 from labseq_core.data.grammars.toy_pos import TOY_POS
-from labseq_core.data.sequences import Column, Dataset, Sequences
+from labseq_core.data.sequences import Dataset, Sequences
+from labseq_core.data.writers import write_conll
 
 CORPORA: dict[str, SyntheticCorpus] = {corpus.name: corpus for corpus in (PITCH_ACCENT, SPANISH_NER, TOY_POS, PARITY)}
 PARTS = ("train", "dev", "test")
@@ -60,9 +61,9 @@ def write_bundled(directory: str | Path, seed: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         dataset = generate(name, seed)
         for part in PARTS:
-            _write(folder / f"{part}.conll", _conll_text(getattr(dataset, part)))
-        about = _about(corpus, dataset, seed)
-        _write(folder / "about.json", json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+            write_conll(getattr(dataset, part), folder / f"{part}.conll", separator="\t")
+        about = json.dumps(_about(corpus, dataset, seed), indent=2, ensure_ascii=False) + "\n"
+        (folder / "about.json").write_text(about, encoding="utf-8", newline="\n")
 
 
 def _corpus(name: str) -> SyntheticCorpus:
@@ -82,19 +83,3 @@ def _about(corpus: SyntheticCorpus, dataset: Dataset, seed: int) -> dict:
         "sizes": dict(zip(PARTS, corpus.sizes)),
         "bayes_test_accuracy": round(bayes_accuracy(corpus.name, dataset.test), 4),
     }
-
-
-def _conll_text(sequences: Sequences) -> str:
-    """Tab-separated lines with a blank line after each sentence: token first, label last, three decimals."""
-    columns = [sequences.flat_tokens, *map(_cells, sequences.flat_columns.values()), sequences.flat_labels]
-    lines = ["\t".join(row) + "\n" for row in zip(*columns)]
-    bounds = zip(sequences.offsets[:-1], sequences.offsets[1:])
-    return "\n".join("".join(lines[begin:end]) for begin, end in bounds)
-
-
-def _cells(column: Column) -> list[str]:
-    return [f"{value:.3f}" for value in column] if isinstance(column, np.ndarray) else column
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
