@@ -35,7 +35,7 @@ def test_train_predict_evaluate(corpus, capsys):
     assert main(["predict", "m.npz", "plain.conll", "--unlabelled", "--output", "out.conll"]) == 0
     assert (corpus / "out.conll").read_text() == "Ana B-PER\nduerme O\n\nLima B-LOC\n\n"
     assert main(["predict", "m.npz", "train.conll", "--output", "out.csv"]) == 0
-    rows = list(csv.DictReader((corpus / "out.csv").open()))
+    rows = list(csv.DictReader((corpus / "out.csv").read_text().splitlines()))
     assert rows[0] == {"sequence": "1", "token": "Ana", "label": "B-PER", "predicted": "B-PER"}
 
     capsys.readouterr()
@@ -55,7 +55,7 @@ def test_compare_writes_a_table(corpus):
     words = "compare --dataset spanish-ner --methods hmm,perceptron:epochs=2 --features S2 --folds 2 --seed 4 --csv out.csv"
     done = labseq(*words.split())
     assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader((corpus / "out.csv").open()))
+    rows = list(csv.DictReader((corpus / "out.csv").read_text().splitlines()))
     assert [(row["label"], row["fold"]) for row in rows] == [
         ("HMM", "0"), ("Averaged perceptron (epochs=2)", "0"), ("HMM", "1"), ("Averaged perceptron (epochs=2)", "1"),
     ]  # fmt: skip

@@ -101,17 +101,29 @@ def path_scores(potentials: ChainPotentials, labels: np.ndarray) -> np.ndarray:
     return scores
 
 
-def path_statistics(potentials: ChainPotentials, labels: np.ndarray) -> ChainStatistics:
-    """The statistics of the given labels themselves: indicators of nodes, counts of transitions."""
-    labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
-    node = np.zeros_like(potentials.node)
+def subtract_path(statistics: ChainStatistics, labels: np.ndarray, offsets: np.ndarray) -> ChainStatistics:
+    """Statistics minus those of the given labels (indicators of nodes, counts of transitions); reuses their arrays."""
+    node, edge = statistics.node, statistics.edge
     positions = np.arange(len(labels))
-    node[positions, labels] = 1.0
-    edge = np.zeros_like(potentials.edge)
-    arrivals = np.delete(positions, potentials.offsets[:-1])
-    where = (labels[arrivals - 1], labels[arrivals])
-    np.add.at(edge, (arrivals, *where) if potentials.edge_stride else where, 1.0)
-    return ChainStatistics.from_node_and_edge(node, edge, potentials.offsets)
+    node[positions, labels] -= 1.0
+    arrivals = np.delete(positions, offsets[:-1])
+    before, after = labels[arrivals - 1], labels[arrivals]
+    if edge.ndim == 3:
+        edge[arrivals, before, after] -= 1.0
+    else:
+        n_labels = edge.shape[0]
+        edge -= np.bincount(before * n_labels + after, minlength=n_labels * n_labels).reshape(edge.shape)
+    return ChainStatistics.from_node_and_edge(node, edge, offsets)
+
+
+def path_statistics(potentials: ChainPotentials, labels: np.ndarray) -> ChainStatistics:
+    """The statistics of the given labels themselves."""
+    labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
+    nothing = ChainStatistics.from_node_and_edge(
+        np.zeros_like(potentials.node), np.zeros_like(potentials.edge), potentials.offsets
+    )
+    minus = subtract_path(nothing, labels, potentials.offsets)
+    return ChainStatistics(-minus.start, -minus.node, -minus.edge, -minus.stop)
 
 
 def _batch_arguments(potentials: ChainPotentials) -> tuple:

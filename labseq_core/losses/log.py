@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from labseq_core._checks import LabSeqError
-from labseq_core.chain import ChainPotentials, ChainStatistics, forward_backward, path_scores, path_statistics
+from labseq_core.chain import ChainPotentials, ChainStatistics, forward_backward, path_scores, subtract_path
 
 
 def log_loss(potentials: ChainPotentials, labels: np.ndarray) -> tuple[float, ChainStatistics]:
-    """Σ_i -log p(y^i | x^i) = Σ_i (log Z_i - F(x^i, y^i)), and its derivative: expected minus observed statistics (T 2.19)."""
+    """Σ_i -log p(y^i | x^i) = Σ_i (log Z_i - F(x^i, y^i)); its derivative is expected minus observed statistics (T 2.19)."""
     observed = path_scores(potentials, labels)
     forbidden = np.flatnonzero(observed == -np.inf)
     if forbidden.size:
@@ -17,10 +17,5 @@ def log_loss(potentials: ChainPotentials, labels: np.ndarray) -> tuple[float, Ch
             f"the given labels of sequence {forbidden[0]} use a forbidden transition; mend the labels or drop the constraint"
         )
     posterior = forward_backward(potentials)
-    expected, given = posterior.statistics, path_statistics(potentials, labels)
-    pairs = zip(
-        (expected.start, expected.node, expected.edge, expected.stop), (given.start, given.node, given.edge, given.stop)
-    )
-    for expectation, observation in pairs:
-        expectation -= observation
-    return float(np.sum(posterior.log_partition - observed)), expected
+    value = float(np.sum(posterior.log_partition - observed))
+    return value, subtract_path(posterior.statistics, labels, potentials.offsets)

@@ -27,6 +27,7 @@ class Recorder:
     rows: list[dict] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
     stopped: bool = False
+    fraction: float = 0.0  # never falls, although an estimate may
 
     def record(self, iteration: int, objective: float, fraction: float, **more) -> bool:
         elapsed = time.perf_counter() - self.started

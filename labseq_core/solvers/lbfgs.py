@@ -79,7 +79,9 @@ def _gradient_ratio(point: np.ndarray, gradient: np.ndarray) -> float:
 
 def _share_of_decades(first: float, now: float, goal: float) -> float:
     """How far a quantity has fallen from `first` to `goal`, on a log scale: a guess of the work done."""
-    if not goal < now < first:
+    if now <= goal:
+        return 1.0
+    if now >= first or goal <= 0.0:
         return 0.0
     return float(np.log(first / now) / np.log(first / goal))
 
