@@ -39,6 +39,7 @@ class DatasetInfo:
     description: str
     n_labels: int | None = None
     answer_columns: tuple[str, ...] = ()  # never observations: they restate the label or say how the corpus is cut
+    bayes_test_accuracy: float | None = None  # of the best possible labelling of the test part, where the truth is known
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ class Catalogue:
         about = self._about(name)
         size = sum((self._directory() / name / f"{part}.conll").stat().st_size for part in _PARTS)
         said = {key: about[key] for key in ("title", "task", "licence", "citation", "description")}
-        return DatasetInfo(name, bundled=True, available=True, size=f"{size / 1e3:.0f} KB", **said)
+        best = about.get("bayes_test_accuracy")
+        return DatasetInfo(name, bundled=True, available=True, size=f"{size / 1e3:.0f} KB", bayes_test_accuracy=best, **said)
 
     def _load_bundled(self, name: str) -> Dataset:
         about = self._about(name)
