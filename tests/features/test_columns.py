@@ -162,7 +162,7 @@ def test_prosody_uses_every_column_and_computes_what_is_not_there():
     )
     template = FeatureTemplate("prosody", window=1, bins=2)
     keys = {name.partition("=")[0] for name in template.encode(data).vocabulary.names}
-    assert keys == {"word", "pos", "Unigram", "bigram", "rev_bigram", "joint", "rev_joint"}
+    assert keys == {"word", "pos", "Unigram", "bigram", "reverse_bigram", "joint", "reverse_joint"}
     assert FeatureTemplate("prosody").bins == 25
     assert FeatureTemplate("prosody").window == 5
 

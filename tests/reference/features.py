@@ -86,7 +86,7 @@ def log_probability(variable: str, train: list[list[str]], sentence: list[str], 
         return math.log(own)
     pair, neighbour = ((before, word), before) if variable in ("bigram", "joint") else ((word, after), after)
     count = pairs.count(pair) or 0.5
-    if variable in ("joint", "rev_joint"):
+    if variable in ("joint", "reverse_joint"):
         return math.log(count / len(words))
     given = neighbours.count(neighbour)
     return math.log(count / given if given else own)
