@@ -1,0 +1,87 @@
+"""Compare: the numbers of a finished run."""
+
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from pages.ui import caching, charts, metrics, session, tokens
+from pages.ui.recipe import recipe
+
+RUN = "run"
+FIRST = "default:spanish-ner"
+
+
+def choose_run() -> RunResult | None:
+    """The run that the URL names, else the newest; an unknown id is told and left."""
+    runs = caching.finished_runs()
+    wanted = session.recall(RUN)
+    if wanted and wanted not in runs:
+        with session.shown_errors():
+            caching.finished(wanted)
+            runs[wanted] = caching.run_line(wanted)
+    if not runs:
+        return None
+    return caching.finished(session.choose("Run", RUN, list(runs), runs.get, next(iter(runs))))
+
+
+def scores(found: RunResult) -> None:
+    summary = found.summary()
+    chart, meaning = st.columns([3, 2], gap="large")
+    with chart:
+        best = caching.best_accuracy(found.config.dataset)
+        charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
+    with meaning:
+        st.subheader("What the numbers mean")
+        st.markdown(metrics.definitions(summary))
+        st.download_button(
+            "All numbers as CSV", found.csv(), f"labseq-{found.run_id.replace(':', '-')}.csv", "text/csv",
+            on_click="ignore", icon=":material/download:", type="primary",
+            help="One row per method and fold, full precision, with run id, seed and configuration hash.",
+        )  # fmt: skip
+    st.table(metrics.summary_table(summary))
+    with st.expander("Every fold"):
+        st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
+
+
+def one_method(found: RunResult) -> None:
+    labels = list(found.per_label)
+    label = st.segmented_control("Method", labels, default=labels[-1], required=True, key="method", bind="query-params")
+    table, matrix = st.columns([2, 3], gap="large")
+    with table:
+        st.subheader("Label by label")
+        st.dataframe(found.per_label[label], hide_index=True, column_config=metrics.column_formats())
+        st.caption("Each token counts by itself. Support: how many tokens truly have the label.")
+    with matrix:
+        st.subheader("What is taken for what")
+        counts = found.confusion[label]
+        figure = charts.confusion_heat_map(counts["labels"], counts["counts"], metrics.row_shares(counts["counts"]))
+        charts.draw(figure, "confusion", f"Confusion of {label}: rows are true labels, columns predicted labels")
+
+
+def examples(found: RunResult) -> None:
+    st.subheader("Sentence by sentence")
+    usual = metrics.most_telling(found.examples) + 1
+    number = st.number_input(
+        f"Sentence (of {len(found.examples)})",
+        1,
+        len(found.examples),
+        usual,
+        key="sentence",
+        bind="query-params",
+        width=180,
+    )
+    example = found.examples[number - 1]
+    st.html(tokens.labellings(example["tokens"], example["truth"], example["predictions"]))
+
+
+st.title("Compare")
+found = choose_run()
+if found is None:
+    st.info("There is no finished run yet: train one.")
+    st.page_link("pages/train.py", label="Train", icon=":material/model_training:")
+    st.stop()
+scores(found)
+one_method(found)
+examples(found)
+with st.expander("Repeat this run"):
+    st.caption(caching.provenance(found))
+    recipe(found.config, session.permalink(run=found.run_id))

@@ -1,0 +1,83 @@
+"""Data: choose a corpus or bring one, and look at it."""
+
+import streamlit as st
+
+from labseq_core.data.catalogue import DatasetInfo, fetch_dataset, store_upload
+from labseq_core.data.readers import FORMATS
+from pages.ui import caching, charts, corpus_choice, forms, session, tokens
+
+AUTOMATIC = "by name and contents"
+
+
+def upload_form() -> None:
+    extensions = sorted({extension[1:] for format in FORMATS.values() for extension in format.extensions} | {"gz"})
+    file = st.file_uploader("A file with one label per token", type=extensions, key="file")
+    kind = st.selectbox(
+        "Format", [AUTOMATIC, *FORMATS], key="read.format",
+        format_func=lambda name: f"{name}: {FORMATS[name].title}" if name in FORMATS else name,
+    )  # fmt: skip
+    options = {}
+    if kind in FORMATS:
+        with st.container(horizontal=True):
+            options = {option.name: forms.reader_widget(kind, option) for option in FORMATS[kind].options}
+    if st.button("Read the file", type="primary", disabled=file is None) and file is not None:
+        with session.shown_errors():
+            chosen = kind if kind in FORMATS else None
+            session.remember(corpus_choice.NAME, store_upload(file.getvalue(), file.name, format=chosen, **options))
+            st.rerun()
+
+
+def offer_download(info: DatasetInfo) -> None:
+    st.info(f"This corpus is not on this machine yet. Its licence: {info.licence}.", icon=":material/download:")
+    if st.button(f"Download {info.size}", type="primary"):
+        bar = st.progress(0.0, text="Looking for it")
+        with session.shown_errors():
+            fetch_dataset(info.name, lambda fraction, message: bar.progress(fraction, text=message))
+            st.rerun()
+
+
+def sentences(name: str, part: str, seen: caching.PartOverview) -> None:
+    st.subheader("Sentences and their labels")
+    st.html(tokens.legend(seen.label_counts))
+    page = st.number_input(f"Page (of {seen.n_pages})", 1, seen.n_pages, key="page", bind="query-params", width=160)
+    words, labels = caching.sentences(name, part, page)
+    st.html(tokens.sentences(words, labels, list(seen.label_counts), caching.first_number(page)))
+
+
+def pictures(seen: caching.PartOverview) -> None:
+    counts, lengths = st.columns(2, gap="large")
+    with counts:
+        st.subheader("How often each label occurs")
+        frequent = next(iter(seen.label_counts))
+        charts.draw(charts.label_bars(seen.label_counts), "labels", f"Label counts; most frequent is {frequent}")
+    with lengths:
+        st.subheader("How long the sequences are")
+        alt = f"Sequence lengths, from {min(seen.lengths)} to {max(seen.lengths)} tokens"
+        charts.draw(charts.length_histogram(seen.lengths), "lengths", alt)
+
+
+def look_inside(info: DatasetInfo) -> None:
+    part = st.segmented_control("Part", caching.PARTS, default="train", required=True, key="part", bind="query-params")
+    seen = caching.overview(info.name, part)
+    numbers = {"Sequences": seen.n_sequences, "Tokens": seen.n_tokens, "Labels": len(seen.label_counts)}
+    for column, (name, number) in zip(st.columns(len(numbers)), numbers.items()):
+        column.metric(name, f"{number:,}", border=True)
+    sentences(info.name, part, seen)
+    pictures(seen)
+    if seen.columns:
+        st.subheader("Columns beside token and label")
+        st.dataframe(seen.columns, hide_index=True)
+
+
+st.title("Data")
+corpus = corpus_choice.choose_corpus()
+with st.expander("Use a file of your own", icon=":material/upload_file:"):
+    upload_form()
+st.markdown(corpus.description)
+st.caption(f"Licence: {corpus.licence or 'yours'}. Cite: {corpus.citation or 'your source'}.")
+if not corpus.available:
+    offer_download(corpus)
+    st.stop()
+with session.shown_errors():
+    look_inside(corpus)
+st.page_link("pages/train.py", label="Train on this corpus", icon=":material/model_training:")

@@ -1,0 +1,81 @@
+"""Train: choose, start, watch."""
+
+import streamlit as st
+
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, submit
+from pages.ui import caching, charts, corpus_choice, forms, run_panel, session
+from pages.ui.metrics import summary_table
+from pages.ui.recipe import recipe
+
+USUAL_METHODS = ["hmm", "perceptron", "crf"]
+FOLDS = ("0", "2", "3", "5", "10")
+RUN = "job"
+
+
+def choose() -> ExperimentConfig | None:
+    """What the form says; None, with a message, where that cannot be run."""
+    info = corpus_choice.choose_corpus()
+    methods = forms.method_form(USUAL_METHODS)
+    features = forms.feature_form(caching.usable_columns(info))
+    folds = st.segmented_control(
+        "Folds", FOLDS, default="0", required=True, key="folds", bind="query-params",
+        help="0: train on the training part, test on the test part. Otherwise cross-validation within the training part, "
+        "which gives standard errors.",
+    )  # fmt: skip
+    seed = st.number_input("Seed", 0, 2**32 - 1, 0, key="seed", bind="query-params", help="Same seed, same numbers.")
+    if not info.available:
+        st.info("This corpus is not on this machine yet: download it on the Data page.", icon=":material/download:")
+        st.page_link("pages/data.py", label="Download it", icon=":material/database:")
+        return None
+    with session.shown_errors():
+        chosen = tuple(forms.method_choice(*draft) for draft in methods)
+        return ExperimentConfig(info.name, chosen, FeatureChoice(**features), int(folds), seed)
+    return None
+
+
+def start(config: ExperimentConfig) -> None:
+    with session.shown_errors():
+        session.remember(RUN, submit(config))
+
+
+def watch(run_id: str) -> None:
+    st.subheader("This run")
+    st.caption(caching.run_line(run_id))
+    now = run_panel.follow(run_id)
+    if now.state != "done":
+        return
+    summary = caching.finished(run_id).summary()
+    st.success("Finished.", icon=":material/check_circle:")
+    link = {"run": run_id}
+    st.page_link("pages/compare.py", label="**Compare in detail**", icon=":material/bar_chart:", query_params=link)
+    charts.draw(charts.score_bars(summary), "scores", charts.score_text(summary))
+    st.table(summary_table(summary))
+
+
+def recent() -> None:
+    st.subheader("Recent runs")
+    runs = caching.recent_runs()
+    if runs:
+        st.dataframe(
+            runs, hide_index=True, column_config={"progress": st.column_config.ProgressColumn(format="percent")}
+        )
+    else:
+        st.markdown("None yet. The choices on the left take a few seconds; press **Start training** or **Ctrl+Enter**.")
+
+
+st.title("Train")
+left, right = st.columns([2, 3], gap="large")
+with left:
+    config = choose()
+    if st.button("Start training", type="primary", shortcut="Ctrl+Enter", disabled=config is None, width="stretch"):
+        start(config)
+with right:
+    run_id = session.recall(RUN)
+    if run_id:
+        with session.shown_errors():
+            watch(run_id)
+    else:
+        recent()
+    if config:
+        st.subheader("The same elsewhere")
+        recipe(config, session.permalink())

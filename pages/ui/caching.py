@@ -1,0 +1,154 @@
+"""Cached calls of the core, keyed by names, giving plain data."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from labseq_core import load_dataset
+from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
+from labseq_core.data.sequences import Column
+from labseq_core.data.uploads import is_upload
+from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, result
+
+PARTS = ("train", "dev", "test")
+SENTENCES_PER_PAGE = 10
+_EXAMPLES_SHOWN = 4
+_RECENT = 10
+
+
+@dataclass(frozen=True)
+class PartOverview:
+    """What the Data page says about one part of a corpus."""
+
+    n_sequences: int
+    n_tokens: int
+    n_pages: int
+    label_counts: dict[str, int]  # most frequent first
+    lengths: list[int]
+    columns: list[dict]
+
+
+@st.cache_data(max_entries=64, show_spinner="Reading the corpus")
+def overview(dataset: str, part: str) -> PartOverview:
+    """Counts of one part."""
+    sequences = getattr(load_dataset(dataset), part)
+    counts = dict(Counter(sequences.flat_labels or ()).most_common())
+    columns = [_column_row(name, column) for name, column in sequences.flat_columns.items()]
+    pages = math.ceil(len(sequences) / SENTENCES_PER_PAGE)
+    return PartOverview(len(sequences), sequences.n_tokens, pages, counts, sequences.lengths.tolist(), columns)
+
+
+def _column_row(name: str, column: Column) -> dict:
+    if isinstance(column, np.ndarray):
+        given = column[np.isfinite(column)]
+        low, high = (given.min(), given.max()) if given.size else (math.nan, math.nan)
+        return {"column": name, "kind": "numbers", "distinct": len(np.unique(given)), "values": f"{low:g} to {high:g}"}
+    examples = [value for value, _ in Counter(column).most_common(_EXAMPLES_SHOWN)]
+    return {"column": name, "kind": "text", "distinct": len(set(column)), "values": ", ".join(examples)}
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def sentences(dataset: str, part: str, page: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Tokens and labels of one page of the preview; the first page is 1."""
+    sequences = getattr(load_dataset(dataset), part)
+    shown = slice((page - 1) * SENTENCES_PER_PAGE, page * SENTENCES_PER_PAGE)
+    return sequences.tokens[shown], sequences.labels[shown]
+
+
+def corpora() -> dict[str, DatasetInfo]:
+    """All corpora of the catalogue by name. Not cached: a download changes what is at hand."""
+    return {info.name: info for info in list_datasets()}
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def upload(dataset: str) -> DatasetInfo:
+    """What is known of an uploaded file."""
+    return dataset_info(dataset)
+
+
+def usable_columns(info: DatasetInfo) -> list[str]:
+    """The columns of a corpus that a method may see: those that restate the label are left out."""
+    if not info.available:
+        return []
+    return [row["column"] for row in overview(info.name, "train").columns if row["column"] not in info.answer_columns]
+
+
+@st.cache_resource(show_spinner=False)
+def defaults() -> dict[str, RunResult]:
+    """The results that are shown before any click. Shared: not to be changed."""
+    return default_results()
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def finished(run_id: str) -> RunResult:
+    """The result of a finished run, which never changes. Shared: not to be changed."""
+    return result(run_id)
+
+
+def finished_runs() -> dict[str, str]:
+    """Ids of finished runs, newest first, with a line that tells them apart; default results come last."""
+    done = {run.run_id: _run_line(run) for run in list_runs() if run.state == "done"}
+    return done | {found.run_id: _default_line(found) for found in defaults().values()}
+
+
+def run_line(run_id: str) -> str:
+    """One line that tells a run from others."""
+    listed = {run.run_id: run for run in list_runs()}
+    return _run_line(listed[run_id]) if run_id in listed else run_id
+
+
+def _run_line(run: RunSummary) -> str:
+    return _line(run.dataset, run.labels, run.features, run.folds, run.seed, run.run_id)
+
+
+def _default_line(found: RunResult) -> str:
+    config = found.config
+    labels = tuple(choice.label for choice in config.methods)
+    return _line(config.dataset, labels, config.features.label, config.folds, config.seed, "comes with LabSeq")
+
+
+def _line(dataset: str, labels: tuple[str, ...], features: str, folds: int, seed: int, name: str) -> str:
+    split = f"{folds} folds" if folds else "train/test"
+    return f"{_corpus_name(dataset)}: {', '.join(labels)} · {features} · {split} · seed {seed} · {name}"
+
+
+def _corpus_name(dataset: str) -> str:
+    return f"upload {dataset.partition(':')[2][:8]}" if is_upload(dataset) else dataset
+
+
+def recent_runs() -> list[dict]:
+    """The newest runs, as rows of a table."""
+    return [
+        {
+            "run": run.run_id,
+            "corpus": _corpus_name(run.dataset),
+            "methods": ", ".join(run.labels),
+            "state": run.state,
+            "progress": run.fraction,
+        }
+        for run in list_runs(_RECENT)
+    ]
+
+
+def best_accuracy(dataset: str) -> float | None:
+    """Token accuracy of the best possible labelling, where the distribution behind a corpus is known."""
+    info = corpora().get(dataset)
+    return info.bayes_test_accuracy if info else None
+
+
+def provenance(found: RunResult) -> str:
+    """What a result was made from and with."""
+    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.created))
+    return f"Run {found.run_id}, {when}; configuration {found.config.hash}, data {found.data_hash}; {versions}."
+
+
+def first_number(page: int) -> int:
+    """The number of the first sentence on a page of the preview."""
+    return (page - 1) * SENTENCES_PER_PAGE + 1

@@ -1,0 +1,159 @@
+"""Charts: data in, figure out. Every chart has a text alternative and can be saved from its toolbar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import streamlit as st
+from plotly.subplots import make_subplots
+
+from labseq_core.experiments import TaskStatus
+from pages.ui.colours import look
+from pages.ui.metrics import METRICS, shown_metrics
+
+FIGURE_FORMATS = ("PNG", "SVG")
+_FORMAT_KEY = "figures"
+_MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
+_GREY = "#8A94A0"  # for lines that must show on light and dark ground
+
+
+def choose_figure_format() -> None:
+    """Which kind of file the camera button of every chart saves."""
+    st.segmented_control(
+        "Charts save as", FIGURE_FORMATS, default=FIGURE_FORMATS[0], required=True, key=_FORMAT_KEY, bind="query-params",
+        help="The camera button above a chart saves it; SVG stays sharp at any size.",
+    )  # fmt: skip
+
+
+def draw(figure: go.Figure, name: str, alt: str) -> None:
+    """Put a figure on the page. `name` becomes the name of a saved file, `alt` is read aloud."""
+    kind = st.session_state.get(_FORMAT_KEY) or FIGURE_FORMATS[0]
+    config = {
+        "displaylogo": False,
+        "displayModeBar": "hover",
+        "modeBarButtonsToRemove": ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": kind.lower(), "filename": f"labseq-{name}", "scale": 2},
+    }
+    st.plotly_chart(figure, key=f"chart.{name}", config=config, alt=alt)
+
+
+def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Figure:
+    """Scores of each method with standard errors; a dashed line over the accuracies is the best that is possible."""
+    metrics = shown_metrics(summary)
+    titles = [METRICS[metric].title for metric in metrics]
+    figure = go.Figure()
+    for place, row in enumerate(summary):
+        own = look(place)
+        means = [row[f"{metric}_mean"] for metric in metrics]
+        errors = [row[f"{metric}_se"] for metric in metrics]
+        figure.add_bar(
+            name=row["label"], x=titles, y=means,
+            error_y={"type": "data", "array": errors, "color": _GREY, "thickness": 2, "width": 6}
+            if None not in errors else None,
+            text=[f"{mean:.3f}" for mean in means], textposition="inside", insidetextanchor="middle", textangle=0,
+            textfont={"color": own.text, "size": 15}, cliponaxis=False,
+            marker={"color": own.colour, "line": {"color": own.colour, "width": 1},
+                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": own.text, "fgopacity": 0.35,
+                                "size": 9, "solidity": 0.2}},
+            hovertemplate="%{x}: %{y:.4f}<extra>" + row["label"] + "</extra>",
+        )  # fmt: skip
+    if best_accuracy is not None:
+        _best_line(figure, best_accuracy)
+    figure.update_layout(
+        barmode="group", bargap=0.25, bargroupgap=0.08, margin=_MARGIN, height=400,
+        yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
+        xaxis={"title": None, "tickfont": {"size": 14}},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}},
+    )  # fmt: skip
+    return figure
+
+
+def _best_line(figure: go.Figure, best: float) -> None:
+    # On an axis of categories, positions are counted from 0: this spans the first group only, the accuracies.
+    figure.add_shape(
+        type="line", x0=-0.45, x1=0.45, y0=best, y1=best, line={"color": _GREY, "width": 2, "dash": "dash"}
+    )
+    figure.add_annotation(
+        x=0, y=best, text=f"best possible {best:.3f}", showarrow=False, yanchor="bottom", yshift=6, font={"size": 13}
+    )
+
+
+def score_text(summary: list[dict]) -> str:
+    """What `score_bars` shows, in words."""
+    metrics = shown_metrics(summary)
+    rows = [
+        f"{row['label']}: " + ", ".join(f"{METRICS[metric].title} {row[f'{metric}_mean']:.3f}" for metric in metrics)
+        for row in summary
+    ]
+    return "Bar chart of scores. " + "; ".join(rows)
+
+
+def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
+    """One panel per method, since objectives of different methods cannot be compared; one line per fold."""
+    labels = list(dict.fromkeys(task.label for task in tasks))
+    figure = make_subplots(cols=len(labels), subplot_titles=labels, horizontal_spacing=0.25 / len(labels))
+    for task in tasks:
+        place = labels.index(task.label)
+        own = look(place)
+        figure.add_scatter(
+            x=[iteration for iteration, _ in task.curve], y=[objective for _, objective in task.curve],
+            mode="lines+markers", name=f"{task.label}, fold {task.fold + 1}", row=1, col=place + 1, showlegend=False,
+            line={"color": own.colour, "dash": own.dash, "width": 2}, marker={"symbol": own.marker, "size": 6},
+            hovertemplate="iteration %{x}: %{y:.5g}<extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title_text="iteration", rangemode="tozero")
+    figure.update_yaxes(exponentformat="SI", nticks=5)
+    figure.update_layout(height=260, margin=_MARGIN, uirevision="keep the zoom while new points come")
+    return figure
+
+
+def label_bars(counts: dict[str, int]) -> go.Figure:
+    """How often each label occurs, most frequent on top."""
+    own = look(0)
+    figure = go.Figure(
+        go.Bar(
+            x=list(counts.values()), y=list(counts), orientation="h", marker={"color": own.colour},
+            text=[f"{count:,}" for count in counts.values()], textposition="auto",
+            hovertemplate="%{y}: %{x:,} tokens<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=max(260, 22 * len(counts) + 70), margin={**_MARGIN, "t": 10}, bargap=0.2,
+        xaxis={"title": "tokens"}, yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
+    )  # fmt: skip
+    return figure
+
+
+def length_histogram(lengths: list[int]) -> go.Figure:
+    """How long the sequences are."""
+    own = look(2)
+    figure = go.Figure(
+        go.Histogram(
+            x=lengths, marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
+            nbinsx=30, hovertemplate="%{x} tokens: %{y} sequences<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=260, margin={**_MARGIN, "t": 10}, xaxis={"title": "tokens in a sequence"}, yaxis={"title": "sequences"}
+    )
+    return figure
+
+
+def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[list[float]]) -> go.Figure:
+    """Rows are true labels, columns predicted ones; colour is the share within the row, the number is the count."""
+    few = len(labels) <= 12
+    figure = go.Figure(
+        go.Heatmap(
+            z=shares, x=labels, y=labels, customdata=counts, text=counts if few else None,
+            texttemplate="%{text}" if few else None, zmin=0, zmax=1, colorscale="Blues",
+            colorbar={"title": {"text": "share of row"}, "thickness": 12},
+            hovertemplate="true %{y}, predicted %{x}: %{customdata} tokens, %{z:.1%} of the row<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=min(700, 34 * len(labels) + 160), margin=_MARGIN,
+        xaxis={"title": "predicted", "type": "category", "side": "bottom"},
+        yaxis={"title": "true", "type": "category", "autorange": "reversed", "automargin": True},
+    )  # fmt: skip
+    return figure

@@ -1,0 +1,123 @@
+"""Widgets made from specifications: the options of methods, feature templates and file readers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from labseq_core.data.readers import ReaderOption
+from labseq_core.experiments import MethodChoice
+from labseq_core.features import TEMPLATES
+from labseq_core.learners import METHODS, method_options
+from labseq_core.learners.options import SEED, Option
+
+_POWERS = range(-4, 5)
+_USUAL = "usual"
+_WINDOWS = (1, 3, 5, 7, 9, 11)
+_BINS = (0, 5, 10, 25, 50, 100)
+
+
+Draft = tuple[str, dict[str, Any]]  # a method and its options as typed
+
+
+def method_form(usual: list[str]) -> list[Draft]:
+    """Which methods, and the options of each, not checked yet: a wrong one must not hide the rest of the form."""
+    ids = {learner.title: method for method, learner in METHODS.items()}
+    titles = [METHODS[method].title for method in usual]
+    chosen = st.multiselect("Methods", list(ids), default=titles, key="methods", bind="query-params")
+    return [(ids[title], _method_options(ids[title])) for title in chosen]
+
+
+def method_choice(method: str, options: dict[str, Any]) -> MethodChoice:
+    """The checked form of a draft."""
+    specs = method_options(method)
+    parsed = {name: specs[name].parse(value) if isinstance(value, str) else value for name, value in options.items()}
+    return MethodChoice(method, parsed)
+
+
+def _method_options(method: str) -> dict[str, Any]:
+    learner = METHODS[method]
+    # The seed is chosen once for the whole run.
+    specs = [option for option in method_options(method).values() if option.name != SEED.name]
+    with st.expander(f"{learner.title}: options"):
+        st.caption(f"{learner.summary} ({learner.where})")
+        return {option.name: _option_widget(method, option) for option in sorted(specs, key=lambda o: o.advanced)}
+
+
+def _option_widget(method: str, option: Option) -> Any:
+    help_text = f"{option.help} Allowed: {option.allowed}." + (f" See {option.where}." if option.where else "")
+    shared = {"label": option.name, "key": f"{method}.{option.name}", "bind": "query-params", "help": help_text}
+    if option.kind == "bool":
+        return st.toggle(value=option.default, **shared)
+    if option.kind == "choice":
+        return st.selectbox(options=option.choices, index=option.choices.index(option.default), **shared)
+    if option.kind == "int":
+        return st.number_input(min_value=option.low, max_value=option.high, value=option.default, step=1, **shared)
+    if option.log_scale:
+        powers = _powers_of_ten(option)
+        index = powers.index(f"{option.default:g}")
+        return st.selectbox(options=powers, index=index, accept_new_options=True, **shared) or ""
+    return st.number_input(min_value=option.low, max_value=option.high, value=option.default, format="%g", **shared)
+
+
+def _powers_of_ten(option: Option) -> list[str]:
+    """The default times powers of ten within the limits, as text; any other number can be typed."""
+    values = [option.default * 10.0**power for power in _POWERS]
+    inside = [value for value in values if option.low <= value <= option.high]
+    return [f"{value:g}" for value in ([0.0] if option.low == 0 else []) + inside]
+
+
+def feature_form(columns: list[str]) -> dict[str, Any]:
+    """Arguments of a `FeatureChoice`, not checked yet. `columns`: what the corpus has beside its tokens."""
+    template = st.selectbox(
+        "Features", list(TEMPLATES), index=list(TEMPLATES).index("S3"), key="features", bind="query-params"
+    )
+    st.caption(TEMPLATES[template][-1])
+    with st.expander("Features: options"):
+        window = st.selectbox(
+            "window", [_USUAL, *map(str, _WINDOWS)], key="window", bind="query-params",
+            help=f"How many positions a method sees around the current one; usual for {template}: {TEMPLATES[template][0]}.",
+        )  # fmt: skip
+        chosen = st.multiselect(
+            "columns", ["token", *columns] if template == "custom" else columns,
+            default=["token"] if template == "custom" else [], key=f"{template}.columns", bind="query-params",
+            help="Columns of the corpus to use as well; with custom features they are the only ones.",
+        )  # fmt: skip
+        bins = st.selectbox(
+            "bins", [_USUAL, *map(str, _BINS)], key="bins", bind="query-params",
+            help="Real values go into this many equally filled bins; 0 keeps them as they are.",
+        )  # fmt: skip
+        joint = st.toggle(
+            "joint", key="joint", bind="query-params", help="Two-property spelling attributes as joint codes."
+        )
+    return {
+        "template": template, "window": _number(window), "columns": tuple(chosen) or None, "bins": _number(bins),
+        "joint": joint,
+    }  # fmt: skip
+
+
+def _number(text: str) -> int | None:
+    return None if text == _USUAL else int(text)
+
+
+def reader_widget(format_name: str, option: ReaderOption) -> Any:
+    """One option of a file reader; an empty text means the default."""
+    label, key = option.name.replace("_", " "), f"read.{format_name}.{option.name}"
+    if option.choices:
+        choices = [*([None] if option.default is None else []), *option.choices]
+        index = choices.index(option.default)
+        return st.selectbox(label, choices, index=index, format_func=_shown, key=key, help=option.help)
+    if isinstance(option.default, bool):
+        return st.toggle(label, value=option.default, key=key, help=option.help)
+    if isinstance(option.default, int):
+        return st.number_input(label, value=option.default, step=1, key=key, help=option.help)
+    if option.name == "columns":
+        text = st.text_input(label, key=key, help=f"{option.help}, separated by commas")
+        return [name.strip() for name in text.split(",") if name.strip()] or option.default
+    return st.text_input(label, value=option.default or "", key=key, help=option.help) or option.default
+
+
+def _shown(choice: str | None) -> str:
+    names = {None: "as usual", " ": "space", "\t": "tab"}
+    return names.get(choice, str(choice))

@@ -1,0 +1,101 @@
+"""The metrics that pages show: names, definitions, and tables of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+
+DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a score is called and what it means."""
+
+    title: str
+    meaning: str
+
+
+METRICS = {
+    "accuracy": Metric("Token accuracy", "share of all tokens that got the right label"),
+    "span_f1": Metric(
+        "Span F1",
+        "harmonic mean of precision and recall over whole spans, by the rules of conlleval: a span counts only if "
+        "begin, end and kind are right, and an I- label without a B- before it opens a span too",
+    ),
+    "sequence_accuracy": Metric("Whole sequences", "share of sequences in which every label is right"),
+}
+_TABLE_COLUMNS = {
+    **{name: metric.title for name, metric in METRICS.items()},
+    "span_precision": "Span precision",
+    "span_recall": "Span recall",
+}
+
+
+def shown_metrics(summary: list[dict]) -> list[str]:
+    """The metrics that exist for every method: spans only where labels are BIO."""
+    return [name for name in METRICS if all(row[f"{name}_mean"] is not None for row in summary)]
+
+
+def definitions(summary: list[dict]) -> str:
+    """What the shown numbers mean, as Markdown."""
+    lines = [f"- **{METRICS[name].title}**: {METRICS[name].meaning}." for name in shown_metrics(summary)]
+    if any(row["folds"] > 1 for row in summary):
+        lines.append("- **±**: standard error of the mean over the folds of cross-validation.")
+    else:
+        lines.append(
+            "- One split into train and test part: no standard error. Choose folds on the Train page to get one."
+        )
+    return "\n".join(lines)
+
+
+def summary_table(summary: list[dict]) -> pd.DataFrame:
+    """Mean ± standard error of each metric, training time and size, one row per method."""
+    columns = [name for name in _TABLE_COLUMNS if any(row[f"{name}_mean"] is not None for row in summary)]
+    rows = {
+        row["label"]: {
+            **{_TABLE_COLUMNS[name]: mean_and_error(row[f"{name}_mean"], row[f"{name}_se"]) for name in columns},
+            "Training": f"{row['train_seconds_mean']:.2f} s",
+            "Parameters": f"{row['n_parameters_mean']:,.0f}",
+        }
+        for row in summary
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method")
+
+
+def mean_and_error(mean: float | None, error: float | None) -> str:
+    if mean is None:
+        return "–"
+    return f"{mean:.{DECIMALS}f}" if error is None else f"{mean:.{DECIMALS}f} ± {error:.{DECIMALS}f}"
+
+
+def fold_table(found: RunResult) -> pd.DataFrame:
+    """The rows of the CSV, for a table that rounds on screen only."""
+    return pd.DataFrame(found.rows).drop(columns=["run_id", "config_hash", "dataset", "features", "seed", "method"])
+
+
+def column_formats() -> dict:
+    """Scores rounded on screen, whole underneath."""
+    scores = [*_TABLE_COLUMNS, "hamming_risk", "precision", "recall", "f1"]
+    return {name: st.column_config.NumberColumn(format=f"%.{DECIMALS}f") for name in scores}
+
+
+def row_shares(counts: list[list[int]]) -> list[list[float]]:
+    """Each count as a share of its row; an empty row stays empty."""
+    return [[count / total if total else 0.0 for count in row] for row in counts for total in [sum(row)]]
+
+
+def most_telling(examples: list[dict]) -> int:
+    """The place of the example on which the methods differ most, short ones first among equals."""
+
+    def interest(place: int) -> tuple[int, int]:
+        example = examples[place]
+        columns = zip(example["truth"], *example["predictions"].values())
+        return sum(len(set(labels)) > 1 for labels in columns), -len(example["tokens"])
+
+    short = [place for place, example in enumerate(examples) if len(example["tokens"]) <= 14] or range(len(examples))
+    return max(short, key=interest)

@@ -1,0 +1,66 @@
+"""Choices that live in the URL by their id, links to them, and errors as a visitor may see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from labseq_core import LabSeqError
+
+
+def remember(name: str, value: str) -> None:
+    """Put a value into the URL, and keep it for when the visitor comes back from another page."""
+    st.query_params[name] = value
+    st.session_state[f"kept.{name}"] = value
+
+
+def recall(name: str) -> str | None:
+    """What the URL says or, after a change of page, what it said."""
+    value = st.query_params.get(name) or st.session_state.get(f"kept.{name}")
+    if value and st.query_params.get(name) != value:
+        st.query_params[name] = value
+    if value:
+        st.session_state[f"kept.{name}"] = value
+    return value
+
+
+def forget(name: str) -> None:
+    st.query_params.pop(name, None)
+    st.session_state.pop(f"kept.{name}", None)
+
+
+def choose(label: str, name: str, options: Sequence[str], describe: Callable[[str], str], default: str) -> str:
+    """A select box whose value stands in the URL by id, not by its text as with Streamlit's own binding.
+
+    A value in the URL that is no option is dropped; check `recall(name)` before if the visitor should be told.
+    """
+    wanted = recall(name)
+    if wanted not in options:
+        forget(name)
+        wanted = default if default in options else options[0]
+    key = f"{name}.choice"
+    st.session_state[key] = wanted
+    return st.selectbox(label, options, format_func=describe, key=key, on_change=_chosen, args=(name, key))
+
+
+def _chosen(name: str, key: str) -> None:
+    remember(name, st.session_state[key])
+
+
+def permalink(**parameters: str) -> str:
+    """The address of this page with all choices that differ from the defaults."""
+    chosen = {**{name: st.query_params.get_all(name) for name in st.query_params}, **parameters}
+    address = (st.context.url or "").split("?")[0]
+    return f"{address}?{urlencode(chosen, doseq=True)}" if chosen else address
+
+
+@contextmanager
+def shown_errors() -> Iterator[None]:
+    """Bad input is a message on the page, and the rest of the page goes on."""
+    try:
+        yield
+    except LabSeqError as problem:
+        st.error(str(problem), icon=":material/error:")

@@ -1,0 +1,74 @@
+"""Sentences with coloured labels, as HTML. The label is always written out; whatever comes from data is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from pages.ui.colours import OUTSIDE, label_styles
+
+_STYLE = """<style>
+.ls-sentence {margin:0; padding:.45rem 0; display:flex; flex-wrap:wrap; align-items:flex-start; gap:.3rem .35rem;
+  border-bottom:1px solid rgba(128,128,128,.25)}
+.ls-number {min-width:2.2rem; font-variant-numeric:tabular-nums; padding-top:.1rem}
+.ls-token {display:inline-flex; flex-direction:column; align-items:center; padding:.1rem .35rem; border-radius:.3rem;
+  line-height:1.3; max-width:100%; overflow-wrap:anywhere}
+.ls-token small, .ls-legend small {font-size:.75rem}
+.ls-legend {display:flex; flex-wrap:wrap; gap:.35rem .5rem; margin:.2rem 0 .6rem 0}
+.ls-legend span {padding:.1rem .5rem; border-radius:.3rem}
+.ls-scroll {overflow-x:auto; padding-bottom:.4rem}
+.ls-under {border-collapse:separate; border-spacing:.2rem .25rem; width:auto}
+.ls-under th, .ls-under td {border:0; padding:.15rem .5rem; text-align:center; white-space:nowrap; border-radius:.3rem}
+.ls-under th[scope=row] {text-align:left; font-weight:600; position:sticky; left:0; background:inherit}
+.ls-under td.ls-wrong {outline:2px solid currentColor; font-weight:700}
+</style>"""
+
+
+def legend(label_counts: dict[str, int]) -> str:
+    """Every label with its colour and how often it occurs."""
+    styles = label_styles(list(label_counts))
+    chips = "".join(
+        f'<span style="{styles[label]}">{escape(label)} <small>{count:,}</small></span>'
+        for label, count in label_counts.items()
+    )
+    return f'{_STYLE}<div class="ls-legend">{chips}</div>'
+
+
+def sentences(
+    tokens: Iterable[Sequence[str]], labels: Iterable[Sequence[str]], all_labels: list[str], first_number: int = 1
+) -> str:
+    """One line per sentence, the label beneath each token."""
+    styles = label_styles(all_labels)
+    lines = []
+    for number, (words, given) in enumerate(zip(tokens, labels), start=first_number):
+        chips = "".join(_chip(word, label, styles[label]) for word, label in zip(words, given))
+        lines.append(f'<div class="ls-sentence"><span class="ls-number">{number}</span>{chips}</div>')
+    return _STYLE + "".join(lines)
+
+
+def _chip(word: str, label: str, style: str) -> str:
+    shown = "&nbsp;" if label == OUTSIDE else escape(label)
+    return f'<span class="ls-token" style="{style}"><span>{escape(word)}</span><small>{shown}</small></span>'
+
+
+def labellings(tokens: Sequence[str], truth: Sequence[str], predictions: dict[str, Sequence[str]]) -> str:
+    """A sentence with the true labels and, under one another, those of each method; wrong ones are framed and crossed."""
+    styles = label_styles(sorted({*truth, *(label for given in predictions.values() for label in given)}))
+    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in tokens)
+    rows = [_row("truth", truth, truth, styles)]
+    rows += [_row(name, given, truth, styles) for name, given in predictions.items()]
+    return (
+        f'{_STYLE}<div class="ls-scroll" role="region" tabindex="0" aria-label="Labels of one sentence">'
+        f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _row(name: str, given: Sequence[str], truth: Sequence[str], styles: dict[str, str]) -> str:
+    cells = "".join(_cell(label, label == true, styles[label]) for label, true in zip(given, truth))
+    return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
+
+
+def _cell(label: str, right: bool, style: str) -> str:
+    mark = "" if right else ' class="ls-wrong"'
+    return f'<td{mark} style="{style}">{"" if right else "✗ "}{escape(label)}</td>'
