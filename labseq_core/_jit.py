@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numba
 
+PARALLEL_FROM = 10_000_000  # multiplications, some ten milliseconds
 # No fastmath: it breaks the guards against -inf. error_model="numpy" spares a zero test at each division.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
@@ -81,10 +82,22 @@ class BatchRoutine:
             twin = _renamed_copy(function, function.__name__ + "_parallel")
             self.parallel = numba.njit(cache=_DIRECTORY is not None, parallel=True, **_OPTIONS)(twin)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments, work: int):
+        """`work`: about how many multiplications there are. A small batch is done before a second thread has woken up."""
         on_main_thread = threading.current_thread() is threading.main_thread()
-        routine = self.parallel if on_main_thread and numba.get_num_threads() > 1 else self.serial
-        return routine(*arguments)
+        worthwhile = work >= PARALLEL_FROM and on_main_thread and numba.get_num_threads() > 1
+        return (self.parallel if worthwhile else self.serial)(*arguments)
+
+
+@contextmanager
+def parallel_from(multiplications: int) -> Iterator[None]:
+    """Another threshold for a while: 0 makes the parallel twins run on any problem."""
+    global PARALLEL_FROM
+    before, PARALLEL_FROM = PARALLEL_FROM, multiplications
+    try:
+        yield
+    finally:
+        PARALLEL_FROM = before
 
 
 def _renamed_copy(function: Callable, name: str) -> Callable:

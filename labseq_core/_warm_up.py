@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 import numpy as np
 
+from labseq_core._jit import parallel_from
 from labseq_core.chain import ChainPotentials, forward_backward, k_best, max_marginals, path_scores, viterbi
 from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import METHODS, make_learner
@@ -30,13 +30,12 @@ def _learner(method_id: str) -> None:
 
 
 def _with_both_twins(step: Callable[[], None]) -> Callable[[], None]:
-    """Routines have a parallel twin, used on the main thread, and a serial one, used on all others."""
+    """Batch routines have a serial twin, which small problems get, and a parallel one."""
 
     def run() -> None:
         step()
-        other = threading.Thread(target=step)
-        other.start()
-        other.join()
+        with parallel_from(0):
+            step()
 
     return run
 

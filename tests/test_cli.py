@@ -29,7 +29,9 @@ def labseq(*words: str) -> subprocess.CompletedProcess:
 def test_train_predict_evaluate(corpus, capsys):
     assert main(["train", "train.conll", "--model", "m.npz", "--method", "crf:l2=0.01", "--features", "S2"]) == 0
     assert "wrote m.npz: CRF (l2=0.01), 3 labels, 3 sequences" in capsys.readouterr().out
-    expected = CRF(l2=0.01).fit(FeatureTemplate("S2").encode(read_conll("train.conll")), read_conll("train.conll").labels)
+    expected = CRF(l2=0.01).fit(
+        FeatureTemplate("S2").encode(read_conll("train.conll")), read_conll("train.conll").labels
+    )
     assert load_model("m.npz").predict([["Ana", "duerme"]]) == expected.predict([["Ana", "duerme"]])
 
     assert main(["predict", "m.npz", "plain.conll", "--unlabelled", "--output", "out.conll"]) == 0
@@ -52,7 +54,9 @@ def test_predictions_go_to_standard_output(corpus):
 
 
 def test_compare_writes_a_table(corpus):
-    words = "compare --dataset spanish-ner --methods hmm,perceptron:epochs=2 --features S2 --folds 2 --seed 4 --csv out.csv"
+    words = (
+        "compare --dataset spanish-ner --methods hmm,perceptron:epochs=2 --features S2 --folds 2 --seed 4 --csv out.csv"
+    )
     done = labseq(*words.split())
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((corpus / "out.csv").read_text().splitlines()))

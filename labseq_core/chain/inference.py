@@ -49,6 +49,7 @@ def forward_backward(potentials: ChainPotentials) -> Posterior:
     batch.forward_backward_batch(
         potentials.start, potentials.node, matrices, potentials.stop, potentials.offsets, chunks, stride,
         exp_edge, transposed, shift, in_range, log_partition, marginals, counts, in_log_domain,
+        work=3 * _work(potentials),
     )  # fmt: skip
     _refuse_impossible(log_partition)
     edge = counts if stride else counts.sum(axis=0)
@@ -61,7 +62,7 @@ def viterbi(potentials: ChainPotentials) -> BestLabelling:
     """The best labelling of each sequence; among equals the lowest label indices, from the end."""
     labels = np.empty(len(potentials.node), dtype=np.int64)
     scores = np.empty(len(potentials))
-    batch.viterbi_batch(*_batch_arguments(potentials), labels, scores)
+    batch.viterbi_batch(*_batch_arguments(potentials), labels, scores, work=_work(potentials))
     _refuse_impossible(scores)
     return BestLabelling(labels, scores)
 
@@ -76,7 +77,7 @@ def k_best(potentials: ChainPotentials, k: int) -> list[list[tuple[np.ndarray, f
         k = max(1, min(k, n_labels**longest))
     labels = np.empty(k * len(potentials.node), dtype=np.int64)
     scores = np.empty((len(potentials), k))
-    batch.k_best_batch(*_batch_arguments(potentials), k, labels, scores)
+    batch.k_best_batch(*_batch_arguments(potentials), k, labels, scores, work=k * _work(potentials))
     _refuse_impossible(scores[:, 0])
     result = []
     for i in range(len(potentials)):
@@ -88,7 +89,7 @@ def k_best(potentials: ChainPotentials, k: int) -> list[list[tuple[np.ndarray, f
 def max_marginals(potentials: ChainPotentials) -> np.ndarray:
     """(positions, S): the best score of any labelling through each (position, label); -inf where there is none."""
     through = np.empty_like(potentials.node)
-    batch.max_marginals_batch(*_batch_arguments(potentials), through)
+    batch.max_marginals_batch(*_batch_arguments(potentials), through, work=_work(potentials))
     _refuse_impossible(through[potentials.offsets[:-1]].max(axis=1))
     return through
 
@@ -97,7 +98,7 @@ def path_scores(potentials: ChainPotentials, labels: np.ndarray) -> np.ndarray:
     """(sequences,): F(x, y) of the given labels (flat indices); -inf where y uses a forbidden transition."""
     labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
     scores = np.empty(len(potentials))
-    batch.path_score_batch(*_batch_arguments(potentials), labels, scores)
+    batch.path_score_batch(*_batch_arguments(potentials), labels, scores, work=len(labels))
     return scores
 
 
@@ -124,6 +125,10 @@ def path_statistics(potentials: ChainPotentials, labels: np.ndarray) -> ChainSta
     )
     minus = subtract_path(nothing, labels, potentials.offsets)
     return ChainStatistics(-minus.start, -minus.node, -minus.edge, -minus.stop)
+
+
+def _work(potentials: ChainPotentials) -> int:
+    return potentials.node.size * potentials.n_labels
 
 
 def _batch_arguments(potentials: ChainPotentials) -> tuple:

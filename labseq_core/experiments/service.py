@@ -5,10 +5,12 @@ Pages and command line know only submit, status, cancel, result and the lists of
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
 import secrets
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -104,9 +106,11 @@ class _Service:
             try:
                 process.stdin.write("cancel\n")
                 process.stdin.flush()
-            except OSError:  # it has just ended by itself
+            except (OSError, ValueError):  # it has just ended by itself
                 return
-            threading.Timer(2.0, process.terminate).start()  # a step that does not listen ends too
+            force = threading.Timer(2.0, process.terminate)  # a step that does not listen ends too
+            force.daemon = True
+            force.start()
 
     def queue_position(self, run_id: str) -> int:
         with self.lock:
@@ -129,7 +133,8 @@ class _Service:
             with self.lock:
                 alive = [*self.waiting, *self.processes]
             for run_id in alive:
-                self.store.update(run_id)
+                with contextlib.suppress(sqlite3.Error):  # a busy or full disk must not end the signs of life
+                    self.store.update(run_id)
 
     def _run(self, run_id: str, config: ExperimentConfig) -> None:
         environment = {**os.environ, "NUMBA_NUM_THREADS": str(self.threads_per_worker)}
@@ -151,6 +156,7 @@ class _Service:
             ended = False
         finally:
             process.stdin.close()
+            process.stdout.close()
             process.wait()
             with self.lock:
                 self.processes.pop(run_id, None)
@@ -216,9 +222,7 @@ def status(run_id: str) -> RunStatus:
     )
     position = _service().queue_position(run_id) if row["state"] == "queued" else 0
     fraction = 1.0 if row["state"] == "done" else _mean([1.0 if t.state == "done" else t.fraction for t in tasks])
-    return RunStatus(
-        run_id, row["state"], fraction, _message(row, position, tasks), row["error"], position, tasks
-    )
+    return RunStatus(run_id, row["state"], fraction, _message(row, position, tasks), row["error"], position, tasks)
 
 
 def cancel(run_id: str) -> None:

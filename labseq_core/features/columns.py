@@ -14,9 +14,9 @@ from labseq_core.data.sequences import Column, Sequences
 WORD_PROBABILITIES = {
     "unigram": (0, False),
     "bigram": (-1, True),
-    "rev_bigram": (1, True),
+    "reverse_bigram": (1, True),
     "joint": (-1, False),
-    "rev_joint": (1, False),
+    "reverse_joint": (1, False),
 }
 BOUNDARY = "\n"  # stands for the neighbour that a first or last word does not have; cannot be a word
 

@@ -58,7 +58,8 @@ class LinearScoring:
     def potentials(self, weights: LinearWeights) -> ChainPotentials:
         node = np.empty((self.encoded.n_positions, self.n_labels))
         encoded = self.encoded
-        score_batch(encoded.indptr, encoded.indices, encoded.values, weights.node, self._chunks, node)
+        work = encoded.indices.size * self.n_labels
+        score_batch(encoded.indptr, encoded.indices, encoded.values, weights.node, self._chunks, node, work=work)
         return ChainPotentials.trusted(weights.start, node, weights.edge, weights.stop, encoded.offsets)
 
     def gradient(self, statistics: ChainStatistics) -> np.ndarray:
@@ -66,7 +67,8 @@ class LinearScoring:
         if self._by_attribute is None:
             self._by_attribute = _transpose(self.encoded)
         gradient = self.weights()
-        collect_batch(*self._by_attribute, statistics.node, gradient.node)
+        work = self.encoded.indices.size * self.n_labels
+        collect_batch(*self._by_attribute, statistics.node, gradient.node, work=work)
         gradient.edge[:] = statistics.edge
         if self.start_stop:
             gradient.start[:], gradient.stop[:] = statistics.start, statistics.stop

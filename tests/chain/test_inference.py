@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
+from labseq_core._jit import parallel_from
 from labseq_core.chain import (
     ChainPotentials,
     batch,
@@ -155,13 +156,9 @@ def test_results_do_not_depend_on_threads():
     node = rng.normal(size=(offsets[-1], 6))
     chain = ChainPotentials(rng.normal(size=6), node, rng.normal(size=(6, 6)), rng.normal(size=6), offsets)
     routines = (forward_backward, viterbi, max_marginals, lambda c: k_best(c, 3))
-    parallel = [routine(chain) for routine in routines]
-    import threading
-
-    serial: list = []
-    worker = threading.Thread(target=lambda: serial.extend(routine(chain) for routine in routines))
-    worker.start()
-    worker.join()
+    serial = [routine(chain) for routine in routines]
+    with parallel_from(0):
+        parallel = [routine(chain) for routine in routines]
     np.testing.assert_array_equal(parallel[0].statistics.edge, serial[0].statistics.edge)
     np.testing.assert_array_equal(parallel[0].node_marginals, serial[0].node_marginals)
     np.testing.assert_array_equal(parallel[1].labels, serial[1].labels)
@@ -176,6 +173,7 @@ def test_each_routine_has_one_signature():
         if name.endswith("_batch"):
             assert len(routine.serial.signatures) <= 1, name
             assert len(routine.parallel.signatures) <= 1, name
+    assert len(batch.forward_backward_batch.parallel.signatures) == 1
 
 
 @settings(max_examples=20)

@@ -139,7 +139,9 @@ def test_a_run_whose_server_was_killed_is_dead_and_leaves_no_worker(tmp_path):
     owner = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     run_id = owner.stdout.readline().strip()
     wait(run_id, lambda now: now.state == "running" and now.tasks and now.tasks[0].iteration > 3)
-    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(owner.pid)], capture_output=True, text=True).stdout.split()
+    children = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(owner.pid)], capture_output=True, text=True
+    ).stdout.split()
     assert len(children) == 1
     owner.kill()
     owner.wait()
