@@ -224,7 +224,9 @@ def _train(chosen: argparse.Namespace) -> None:
 
     folder = Path(chosen.model).absolute().parent
     if not os.access(folder, os.W_OK):  # known before an hour of training, not after it
-        raise LabSeqError(f"the folder of {Path(chosen.model).name} cannot be written; choose another place for --model")
+        raise LabSeqError(
+            f"the folder of {Path(chosen.model).name} cannot be written; choose another place for --model"
+        )
     choice = _method_choice(chosen.method)
     learner = make_learner(choice.method, **choice.options)
     corpus = _read_corpus(chosen)
