@@ -34,51 +34,51 @@ RULES: Rules = {
 
 # word class: (part of speech, log-odds of an accent, P(an IP ends after it), words as spelling/syllables/phones*frequency)
 WORD_CLASSES: dict[str, tuple[str, float, float, str]] = {
-    "subject_pronoun": ("Function", -1.7, 0.01, "I/1/1*12 we/1/2*7 they/1/2*7 you/1/2*5 she/1/2*3 he/1/2*3"),
-    "object_pronoun": ("Function", -1.3, 0.15,
+    "subject_pronoun": ("Function", -1.1, 0.01, "I/1/1*12 we/1/2*7 they/1/2*7 you/1/2*5 she/1/2*3 he/1/2*3"),
+    "object_pronoun": ("Function", -0.8, 0.15,
         "it/1/2*9 them/1/3*5 him/1/3*2 her/1/2*2 everything/3/7 something/2/6"),
-    "determiner": ("Function", -1.9, 0.0,
+    "determiner": ("Function", -1.2, 0.0,
         "the/1/2*14 a/1/1*8 my/1/2*5 that/1/3*5 this/1/3*3 our/1/2*2 every/2/4 another/3/5"),
-    "towards": ("Function", -1.7, 0.0, "to/1/2*8 by/1/2*2 from/1/4*2 toward/2/6 around/2/5 across/2/5"),
-    "near": ("Function", -1.1, 0.0, "at/1/2*7 near/1/3*4 in/1/2*6 outside/2/5 behind/2/6"),
-    "conjunction": ("Function", -1.5, 0.1, "and/1/3*9 but/1/3*5 so/1/2*4 because/2/5*3 although/2/4 whenever/3/6"),
-    "modal": ("Function", -0.5, 0.0, "would/1/3*6 can/1/3*5 could/1/3*4 might/1/3*2 should/1/3 must/1/4"),
-    "it_is": ("Function", -1.1, 0.0, "that's/1/4*6 it's/1/3*8"),
-    "person": ("Noun", 1.0, 0.05,
+    "towards": ("Function", -1.1, 0.0, "to/1/2*8 by/1/2*2 from/1/4*2 toward/2/6 around/2/5 across/2/5"),
+    "near": ("Function", -0.7, 0.0, "at/1/2*7 near/1/3*4 in/1/2*6 outside/2/5 behind/2/6"),
+    "conjunction": ("Function", -0.9, 0.1, "and/1/3*9 but/1/3*5 so/1/2*4 because/2/5*3 although/2/4 whenever/3/6"),
+    "modal": ("Function", -0.3, 0.0, "would/1/3*6 can/1/3*5 could/1/3*4 might/1/3*2 should/1/3 must/1/4"),
+    "it_is": ("Function", -0.7, 0.0, "that's/1/4*6 it's/1/3*8"),
+    "person": ("Noun", 0.5, 0.05,
         "friend/1/5*5 brother/2/5*4 sister/2/5*4 mother/2/4*4 teacher/2/4*2 neighbor/2/4 daughter/2/4 husband/2/7 "
         "grandmother/3/9"),
-    "thing": ("Noun", 1.2, 0.2,
+    "thing": ("Noun", 0.7, 0.2,
         "house/1/3*5 car/1/3*5 dog/1/3*4 movie/2/4*4 book/1/3*4 garden/2/6*2 computer/3/8*2 piano/3/5 recipe/3/6 "
         "newspaper/3/7 guitar/2/5 camera/3/5 bicycle/3/7 painting/2/6"),
-    "place": ("Noun", 1.2, 0.2,
+    "place": ("Noun", 0.7, 0.2,
         "store/1/4*4 city/2/4*4 lake/1/3*3 beach/1/3*3 park/1/4*3 farm/1/4*3 library/3/7 museum/3/7 "
         "hospital/3/8 university/5/10 station/2/6"),
-    "transitive": ("Verb", 0.0, 0.02,
+    "transitive": ("Verb", -0.1, 0.02,
         "had/1/3*7 got/1/3*6 liked/1/4*5 saw/1/2*4 bought/1/3*3 loved/1/4*3 found/1/4*3 watched/1/4*2 needed/2/5*2 "
         "remembered/3/8 painted/2/6 repaired/2/6 discovered/3/8"),
-    "motion": ("Verb", 0.2, 0.02, "went/1/4*8 drove/1/4*4 walked/1/4*3 moved/1/4*3 travelled/2/7 hurried/2/4"),
-    "base_verb": ("Verb", 0.3, 0.02,
+    "motion": ("Verb", 0.1, 0.02, "went/1/4*8 drove/1/4*4 walked/1/4*3 moved/1/4*3 travelled/2/7 hurried/2/4"),
+    "base_verb": ("Verb", 0.1, 0.02,
         "get/1/3*7 see/1/2*6 like/1/3*4 buy/1/2*3 need/1/3*3 find/1/4*3 remember/3/7 imagine/3/6 recommend/3/8"),
-    "say": ("Verb", -0.3, 0.05,
+    "say": ("Verb", -0.2, 0.05,
         "thought/1/3*6 knew/1/2*5 guessed/1/4*3 said/1/3*5 heard/1/3*2 believed/2/6 noticed/2/6"),
-    "adjective": ("Other", 0.9, 0.08,
+    "adjective": ("Other", 0.5, 0.08,
         "new/1/2*5 little/2/5*5 good/1/3*4 big/1/3*4 nice/1/3*4 small/1/4*2 beautiful/3/8 wonderful/3/8 "
         "fantastic/3/9 different/3/7 ridiculous/4/10"),
-    "adverb": ("Other", 0.8, 0.3,
+    "adverb": ("Other", 0.4, 0.3,
         "again/2/4*3 now/1/2*4 then/1/3*4 too/1/2*3 yesterday/3/7*2 together/3/6 sometimes/2/7 lately/2/5 "
         "everywhere/3/7"),
-    "degree": ("Other", 0.5, 0.01, "really/2/4*6 very/2/4*4 pretty/2/5*3 so/1/2*3 absolutely/4/9 incredibly/4/10"),
-    "really": ("Other", 1.0, 0.01, "really/2/4*6 just/1/4*5 absolutely/4/9 definitely/4/9"),
-    "never": ("Other", 1.3, 0.01, "never/2/4*3 always/2/5*2"),
-    "not": ("Other", 1.1, 0.01, "not/1/3*3 hardly/2/6"),
+    "degree": ("Other", 0.2, 0.01, "really/2/4*6 very/2/4*4 pretty/2/5*3 so/1/2*3 absolutely/4/9 incredibly/4/10"),
+    "really": ("Other", 0.5, 0.01, "really/2/4*6 just/1/4*5 absolutely/4/9 definitely/4/9"),
+    "never": ("Other", 0.7, 0.01, "never/2/4*3 always/2/5*2"),
+    "not": ("Other", 0.6, 0.01, "not/1/3*3 hardly/2/6"),
     "discourse": ("Other", -0.1, 0.35, "well/1/3*5 yeah/1/2*5 okay/2/3*3 now/1/2*2 actually/4/8 honestly/3/7"),
 }  # fmt: skip
 
-AFTER_ACCENT = -1.1  # log-odds: two accents in a row are avoided
-FIRST_IN_PHRASE, LAST_IN_PHRASE = -0.5, 0.9
-FREQUENCY_POWER = {ACCENTED: 0.55, PLAIN: 1.35}  # rare words of a class are accented more often
-LOG_DURATION, ACCENT_LENGTHENS, BOUNDARY_LENGTHENS, DURATION_DEVIATION = 4.2, 0.22, 0.2, 0.32
-P_PHONE_DROPPED = {ACCENTED: 0.06, PLAIN: 0.17}
+AFTER_ACCENT = -1.3  # log-odds: two accents in a row are avoided
+FIRST_IN_PHRASE, LAST_IN_PHRASE = -0.5, 1.0
+FREQUENCY_POWER = {ACCENTED: 0.75, PLAIN: 1.25}  # rare words of a class are accented more often
+LOG_DURATION, ACCENT_LENGTHENS, BOUNDARY_LENGTHENS, DURATION_DEVIATION = 4.2, 0.37, 0.2, 0.3
+P_PHONE_DROPPED = {ACCENTED: 0.05, PLAIN: 0.2}
 P_PAUSE = {NONE: 0.02, INSIDE: 0.45, FINAL: 1.0}
 P_FILLED_PAUSE = {NONE: 0.02, INSIDE: 0.12, FINAL: 0.05}
 

@@ -26,7 +26,7 @@ RULES: Rules = {
     "ORGANISATION": {"acronym": 2, "firm": 4, "institution de_organisation place_organisation": 1.5,
                      "group firm_inside": 1.5, "firm company_kind": 1, "TEAM": 2},
     "TEAM": {"team": 3, "club place_organisation": 1},
-    "EVENT": {"la cup de_misc theme": 3, "el prize prize_name": 2, "el festival de_misc theme": 2},
+    "EVENT": {"la cup de_misc theme": 3, "la cup de PLACE": 1, "el prize prize_name": 2, "el festival de_misc theme": 2},
     "TITLE": {"title": 1, "title de_misc theme": 1},
 }  # fmt: skip
 
