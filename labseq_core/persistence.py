@@ -25,7 +25,7 @@ _DAMAGE = (
 def save_archive(path: str | Path, arrays: dict[str, np.ndarray], meta: dict) -> None:
     """Write arrays and JSON data; the file appears whole or not at all."""
     path = Path(path)
-    text = json.dumps({"labseq_format": FORMAT, **meta}, ensure_ascii=False, sort_keys=True)
+    text = json.dumps({"labseq_format": FORMAT, **meta}, ensure_ascii=False)
     stored = {_META: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as part:
