@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labseq_core import LabSeqError
+from labseq_core._jit import parallel_from
 from labseq_core.chain import ChainStatistics
 from labseq_core.features import EncodedSequences, encode_attributes
 from labseq_core.losses import log_loss
@@ -125,10 +126,12 @@ def test_main_thread_and_other_threads_give_the_same_bits(real_valued):
         value, statistics = log_loss(potentials, labels)
         return [potentials.node, np.array(value), scoring.gradient(statistics)]
 
-    here, there = compute(), []
-    worker = threading.Thread(target=lambda: there.extend(compute()))
-    worker.start()
-    worker.join()
+    there: list[np.ndarray] = []
+    with parallel_from(0):
+        here = compute()
+        worker = threading.Thread(target=lambda: there.extend(compute()))
+        worker.start()
+        worker.join()
     for one, other in zip(here, there, strict=True):
         np.testing.assert_array_equal(one, other)
     for routine in (score_batch, collect_batch):

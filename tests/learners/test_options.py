@@ -1,0 +1,88 @@
+"""Options: what is allowed, what is refused, what a user may type."""
+
+import numpy as np
+import pytest
+
+from labseq_core import CRF, HMM, LabSeqError, StructuredPerceptron
+from labseq_core.learners.options import Option
+
+NUMBER = Option("l2", "float", 1.0, "help", low=0.0, high=10.0)
+COUNT = Option("epochs", "int", 5, "help", low=1, high=9)
+SWITCH = Option("averaged", "bool", True, "help")
+CHOICE = Option("loss", "choice", "log", "help", choices=("log", "exp"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        (NUMBER, 0), (NUMBER, 10.0), (NUMBER, np.float32(0.5)), (NUMBER, np.int64(3)), (COUNT, 1), (COUNT, np.int32(9)),
+        (SWITCH, False), (SWITCH, np.True_), (CHOICE, "exp"),
+    ],
+)  # fmt: skip
+def test_allowed_values(option, value):
+    option.check(value)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "allowed"),
+    [
+        (NUMBER, -0.1, "a number from 0 to 10"),
+        (NUMBER, 10.1, "a number from 0 to 10"),
+        (NUMBER, float("nan"), "a number from 0 to 10"),
+        (NUMBER, float("inf"), "a number from 0 to 10"),
+        (NUMBER, "1", "a number from 0 to 10"),
+        (NUMBER, True, "a number from 0 to 10"),
+        (NUMBER, None, "a number from 0 to 10"),
+        (COUNT, 2.0, "a whole number from 1 to 9"),
+        (COUNT, 0, "a whole number from 1 to 9"),
+        (COUNT, np.True_, "a whole number from 1 to 9"),
+        (SWITCH, 1, "True or False"),
+        (CHOICE, "hinge", "log, exp"),
+        (CHOICE, ["log"], "log, exp"),
+    ],
+)
+def test_refused_values_are_named_with_what_is_allowed(option, value, allowed):
+    with pytest.raises(LabSeqError) as caught:
+        option.check(value)
+    assert str(caught.value) == f"{option.name} is {value!r}; allowed: {allowed}"
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "value"),
+    [
+        (NUMBER, " 1e-1 ", 0.1),
+        (COUNT, "7", 7),
+        (SWITCH, "False", False),
+        (SWITCH, "true", True),
+        (CHOICE, "exp", "exp"),
+    ],
+)
+def test_typed_values(option, text, value):
+    assert option.parse(text) == value
+    assert type(option.parse(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("option", "text"), [(NUMBER, "one"), (NUMBER, "99"), (COUNT, "2.5"), (SWITCH, "1"), (CHOICE, "")]
+)
+def test_mistyped_values(option, text):
+    with pytest.raises(LabSeqError, match=f"{option.name} is .*; allowed: "):
+        option.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (CRF(l2=-1.0), "l2 is -1.0; allowed: a number from 0"),
+        (CRF(max_iter=0), "max_iter is 0"),
+        (CRF(tol="tight"), "tol is 'tight'"),
+        (CRF(start_stop="yes"), "start_stop is 'yes'; allowed: True or False"),
+        (HMM(smoothing=0.0), "smoothing is 0.0"),
+        (StructuredPerceptron(epochs=1.5), "epochs is 1.5; allowed: a whole number"),
+        (StructuredPerceptron(seed=-1), "seed is -1"),
+    ],
+)
+def test_the_constructor_stores_and_fit_checks(learner, message):
+    with pytest.raises(LabSeqError, match=message):
+        learner.fit([["a"]], [["A"]])
+    assert not hasattr(learner, "classes_")

@@ -1,0 +1,183 @@
+"""Saving and loading: the same model comes back, and nothing but a model is taken for one."""
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from labseq_core import CRF, FeatureTemplate, LabSeqError, StructuredPerceptron, load_model
+from labseq_core.data.sequences import Sequences
+from labseq_core.learners import METHODS, make_learner
+from labseq_core.persistence import save_archive
+from tests.reference import toy
+
+X, Y = toy.corpus(seed=40)
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def assert_same_model(one, other, data=X) -> None:
+    assert type(one) is type(other)
+    assert one.get_params() == other.get_params()
+    assert one.classes_ == other.classes_
+    assert one.predict(data) == other.predict(data)
+    for a, b in zip(one.potentials(data), other.potentials(data), strict=True):
+        for name in ("start", "node", "edge", "stop"):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+@every_method
+def test_the_same_model_comes_back(method, tmp_path):
+    model = make_learner(method).fit(FeatureTemplate("S3", joint=True).encode(X), Y)
+    model.save(tmp_path / "modelo ñ.npz")
+    loaded = load_model(str(tmp_path / "modelo ñ.npz"))
+    assert_same_model(model, loaded, [*X, ["nunca", "visto"]])
+    assert loaded.score(X, Y) == model.score(X, Y)
+    assert loaded.history_.equals(model.history_)
+    assert loaded.template_.get_params() == model.template_.get_params()
+    assert [path.name for path in tmp_path.iterdir()] == ["modelo ñ.npz"]
+    # A loaded model can be saved, and trained again.
+    loaded.save(tmp_path / "again.npz")
+    assert_same_model(model, load_model(tmp_path / "again.npz"))
+    assert_same_model(loaded.fit(X, Y), make_learner(method).fit(X, Y))
+
+
+@every_method
+def test_models_without_a_template_and_with_odd_names(method, tmp_path):
+    odd = [["", " ", "a=b", "日本", "👍", '"', "\\", "\x00"]]
+    model = make_learner(method).fit(odd, [["A", "b c", "A", "é", "A", '"', "\\", "A"]])
+    model.save(tmp_path / "m")
+    assert_same_model(model, load_model(tmp_path / "m"), odd)
+
+
+@every_method
+def test_learned_bins_are_saved(method, tmp_path):
+    lengths = [[float(len(word)) for word in x] for x in X]
+    data = Sequences.from_lists(X, Y, {"length": lengths})
+    model = make_learner(method).fit(FeatureTemplate("prosody", bins=4).encode(data), Y)
+    model.save(tmp_path / "m.npz")
+    assert_same_model(model, load_model(tmp_path / "m.npz"), data.select([2, 0]))
+
+
+def test_start_and_stop_weights_are_saved(tmp_path):
+    model = CRF(start_stop=True, max_iter=5).fit(X, Y)
+    model.save(tmp_path / "m.npz")
+    assert np.any(load_model(tmp_path / "m.npz").potentials(X)[0].start)
+    assert_same_model(model, load_model(tmp_path / "m.npz"))
+
+
+def test_options_of_numpy_are_saved_as_plain_ones(tmp_path):
+    model = StructuredPerceptron(epochs=np.int64(2), averaged=np.bool_(False)).fit(X, Y)
+    model.save(tmp_path / "m.npz")
+    params = load_model(tmp_path / "m.npz").get_params()
+    assert params["epochs"] == 2
+    assert type(params["epochs"]) is int
+    assert params["averaged"] is False
+
+
+def test_a_model_file_holds_no_pickle_and_no_path(tmp_path):
+    CRF(max_iter=2).fit(X, Y).save(tmp_path / "m.npz")
+    with zipfile.ZipFile(tmp_path / "m.npz") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    assert all(content.startswith(b"\x93NUMPY") and b"'|O'" not in content[:128] for content in members.values())
+    assert str(tmp_path).encode() not in b"".join(members.values())
+
+
+def test_an_unfitted_model_cannot_be_saved(tmp_path):
+    with pytest.raises(LabSeqError, match="not fitted yet"):
+        CRF().save(tmp_path / "m.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    model = CRF(max_iter=1).fit(X, Y)
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "missing" / "m.npz", tmp_path / "folder"):
+        with pytest.raises(LabSeqError, match=f"cannot write {place.name}: .*choose a place") as caught:
+            model.save(place)
+        assert str(tmp_path) not in str(caught.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def foreign_files() -> dict[str, bytes]:
+    return {
+        "empty": b"",
+        "text": b"word label\n",
+        "pickle": pickle.dumps({"weights": 1}),
+        "zip without an end": b"PK\x03\x04" + b"\0" * 40,
+    }
+
+
+@pytest.mark.parametrize("kind", foreign_files())
+def test_foreign_files(kind, tmp_path):
+    (tmp_path / "file").write_bytes(foreign_files()[kind])
+    with pytest.raises(LabSeqError) as caught:
+        load_model(tmp_path / "file")
+    assert str(caught.value) == "file is not a LabSeq model file, or it is damaged; train and save the model again"
+
+
+def test_other_arrays_are_not_models(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    np.savez(tmp_path / "b.npz", weights=np.zeros(3))
+    np.savez(tmp_path / "c.npz", meta=np.frombuffer(b"[1, 2]", dtype=np.uint8))
+    np.savez(tmp_path / "d.npz", meta=np.frombuffer(b"{not json", dtype=np.uint8))
+    np.savez(tmp_path / "e.npz", meta=np.array([{"a": 1}], dtype=object))
+    (tmp_path / "f.npz").mkdir()
+    for path in sorted(tmp_path.iterdir()):
+        with pytest.raises(LabSeqError, match=f"{path.name} is not a LabSeq model file") as caught:
+            load_model(path)
+        assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(LabSeqError) as caught:
+        load_model(tmp_path / "nowhere" / "m.npz")
+    assert str(caught.value) == "there is no file m.npz; check the name of the model file"
+
+
+def test_other_versions_and_other_learners(tmp_path):
+    path = tmp_path / "m.npz"
+    save_archive(path, {}, {"learner": "Transformer"})
+    with pytest.raises(LabSeqError, match=r"m.npz holds a Transformer, which this version does not know"):
+        load_model(path)
+    np.savez(path, meta=np.frombuffer(json.dumps({"labseq_format": 99}).encode(), dtype=np.uint8))
+    with pytest.raises(LabSeqError, match=r"m.npz has format 99, this version reads 1"):
+        load_model(path)
+
+
+@every_method
+def test_archives_with_missing_parts(method, tmp_path):
+    path = tmp_path / "m.npz"
+    make_learner(method).fit(X, Y).save(path)
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    meta = json.loads(arrays.pop("meta").tobytes())
+    for part in ("params", "classes", "attributes", "template", "history"):
+        save_archive(path, arrays, {key: value for key, value in meta.items() if key != part})
+        with pytest.raises(LabSeqError, match=r"m.npz lacks parts of"):
+            load_model(path)
+    for name in arrays:
+        save_archive(path, {key: array for key, array in arrays.items() if key != name}, meta)
+        with pytest.raises(LabSeqError, match=r"m.npz lacks parts of"):
+            load_model(path)
+    save_archive(path, arrays, meta)
+    load_model(path)
+
+
+def test_damaged_files_are_refused_or_harmless(tmp_path):
+    """One altered byte or a cut: an error, or, where the byte does not matter, the very same model."""
+    model = CRF(max_iter=3).fit(X, Y)
+    path = tmp_path / "m.npz"
+    model.save(path)
+    whole, rng, errors = path.read_bytes(), np.random.default_rng(0), []
+    for number in range(200):
+        altered = bytearray(whole)
+        altered[rng.integers(len(altered))] ^= int(rng.integers(1, 256))
+        path.write_bytes(altered[: rng.integers(len(altered))] if number % 4 == 0 else altered)
+        try:
+            assert_same_model(model, load_model(path))
+        except LabSeqError as error:
+            errors.append(str(error))
+    assert len(errors) > 100
+    assert not any(str(tmp_path) in error for error in errors)
