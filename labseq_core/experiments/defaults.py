@@ -7,7 +7,7 @@ from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, Meth
 
 METHODS = ("hmm", "perceptron", "crf")
 FEATURES = {
-    "pitch-accent": FeatureChoice("prosody"),
+    "pitch-accent": FeatureChoice("prosody", window=1),
     "toy-pos": FeatureChoice("POS"),
     "parity": FeatureChoice("prosody", window=1),
 }
