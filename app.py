@@ -14,6 +14,7 @@ from labseq_core import __version__  # noqa: E402
 from pages.ui import charts  # noqa: E402
 
 st.set_page_config(page_title="LabSeq", page_icon=":material/label:", layout="wide")
+st.logo(f"{HERE}/pages/ui/logo.svg", size="large", link=None)
 page = st.navigation(
     [
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 # Okabe and Ito's colours for all kinds of colour vision, those first that stand out on light and on dark ground alike.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#F0E442")
+BACKGROUNDS = {"light": "#FFFFFF", "dark": "#12171D"}
 MAX_UPLOAD_MEGABYTES = 50
 
 _SERVING = {
@@ -24,17 +25,31 @@ _SERVING = {
     "runner.magicEnabled": False,
     "logger.hideWelcomeMessage": True,
 }
+
+
+def _ramp(low: str, high: str, steps: int = 10) -> str:
+    """Colours in equal steps from one to another, for heat maps; Streamlit wants exactly ten."""
+    begin, end = ([int(colour[place : place + 2], 16) for place in (1, 3, 5)] for colour in (low, high))
+    shares = [step / (steps - 1) for step in range(steps)]
+    mixed = [[round(a + share * (b - a)) for a, b in zip(begin, end)] for share in shares]
+    return json.dumps(["#{:02X}{:02X}{:02X}".format(*colour) for colour in mixed])
+
+
 _LOOKS = {
     "theme.light.primaryColor": "#0068A3",
-    "theme.light.backgroundColor": "#FFFFFF",
+    "theme.light.backgroundColor": BACKGROUNDS["light"],
     "theme.light.secondaryBackgroundColor": "#F3F5F7",
     "theme.light.textColor": "#1B2530",
     "theme.dark.primaryColor": "#3D8FC4",
-    "theme.dark.backgroundColor": "#12171D",
+    "theme.dark.backgroundColor": BACKGROUNDS["dark"],
     "theme.dark.secondaryBackgroundColor": "#1D252E",
     "theme.dark.textColor": "#EDF1F5",
+    "theme.paddingTop": "3.5rem",
+    "theme.paddingBottom": "3rem",
     # Lists reach Streamlit's command line as JSON.
     "theme.chartCategoricalColors": json.dumps(COLOURS),
+    "theme.light.chartSequentialColors": _ramp("#F1F5F8", "#005A8C"),
+    "theme.dark.chartSequentialColors": _ramp("#1D252E", "#7CC4F0"),
     "theme.headingFontSizes": json.dumps(["2.1rem", "1.5rem", "1.2rem"]),
 }
 

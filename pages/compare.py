@@ -7,7 +7,6 @@ from pages.ui import caching, charts, metrics, session, tokens
 from pages.ui.recipe import recipe
 
 RUN = "run"
-FIRST = "default:spanish-ner"
 
 
 def choose_run() -> RunResult | None:
@@ -54,6 +53,7 @@ def one_method(found: RunResult) -> None:
         st.subheader("What is taken for what")
         counts = found.confusion[label]
         figure = charts.confusion_heat_map(counts["labels"], counts["counts"], metrics.row_shares(counts["counts"]))
+        st.caption("Rows are true labels, columns predicted ones; numbers are tokens, colour is the share of the row.")
         charts.draw(figure, "confusion", f"Confusion of {label}: rows are true labels, columns predicted labels")
 
 
@@ -77,7 +77,7 @@ st.title("Compare")
 found = choose_run()
 if found is None:
     st.info("There is no finished run yet: train one.")
-    st.page_link("pages/train.py", label="Train", icon=":material/model_training:")
+    session.go("Train", "train", "model_training", main=True)
     st.stop()
 scores(found)
 one_method(found)

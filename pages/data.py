@@ -60,8 +60,9 @@ def look_inside(info: DatasetInfo) -> None:
     part = st.segmented_control("Part", caching.PARTS, default="train", required=True, key="part", bind="query-params")
     seen = caching.overview(info.name, part)
     numbers = {"Sequences": seen.n_sequences, "Tokens": seen.n_tokens, "Labels": len(seen.label_counts)}
-    for column, (name, number) in zip(st.columns(len(numbers)), numbers.items()):
-        column.metric(name, f"{number:,}", border=True)
+    with st.container(horizontal=True, gap="large"):
+        for name, number in numbers.items():
+            st.metric(name, f"{number:,}", width="content")
     sentences(info.name, part, seen)
     pictures(seen)
     if seen.columns:
@@ -80,4 +81,4 @@ if not corpus.available:
     st.stop()
 with session.shown_errors():
     look_inside(corpus)
-st.page_link("pages/train.py", label="Train on this corpus", icon=":material/model_training:")
+session.go("Train on this corpus", "train", "model_training", main=True, dataset=corpus.name)

@@ -8,7 +8,6 @@ from pages.ui.metrics import summary_table
 from pages.ui.recipe import recipe
 
 USUAL_METHODS = ["hmm", "perceptron", "crf"]
-FOLDS = ("0", "2", "3", "5", "10")
 RUN = "job"
 
 
@@ -17,19 +16,14 @@ def choose() -> ExperimentConfig | None:
     info = corpus_choice.choose_corpus()
     methods = forms.method_form(USUAL_METHODS)
     features = forms.feature_form(caching.usable_columns(info))
-    folds = st.segmented_control(
-        "Folds", FOLDS, default="0", required=True, key="folds", bind="query-params",
-        help="0: train on the training part, test on the test part. Otherwise cross-validation within the training part, "
-        "which gives standard errors.",
-    )  # fmt: skip
-    seed = st.number_input("Seed", 0, 2**32 - 1, 0, key="seed", bind="query-params", help="Same seed, same numbers.")
+    split = forms.split_form()
     if not info.available:
         st.info("This corpus is not on this machine yet: download it on the Data page.", icon=":material/download:")
         st.page_link("pages/data.py", label="Download it", icon=":material/database:")
         return None
     with session.shown_errors():
         chosen = tuple(forms.method_choice(*draft) for draft in methods)
-        return ExperimentConfig(info.name, chosen, FeatureChoice(**features), int(folds), seed)
+        return ExperimentConfig(info.name, chosen, FeatureChoice(**features), **split)
     return None
 
 
@@ -46,10 +40,22 @@ def watch(run_id: str) -> None:
         return
     summary = caching.finished(run_id).summary()
     st.success("Finished.", icon=":material/check_circle:")
-    link = {"run": run_id}
-    st.page_link("pages/compare.py", label="**Compare in detail**", icon=":material/bar_chart:", query_params=link)
-    charts.draw(charts.score_bars(summary), "scores", charts.score_text(summary))
+    session.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
+    scores(summary, caching.finished(run_id).config.dataset)
+
+
+def scores(summary: list[dict], dataset: str) -> None:
+    charts.draw(charts.score_bars(summary, caching.best_accuracy(dataset)), "scores", charts.score_text(summary))
     st.table(summary_table(summary))
+
+
+def expect(dataset: str) -> None:
+    """Something to look at before the first run: what came out for this corpus elsewhere."""
+    known = caching.defaults().get(dataset)
+    if known:
+        st.subheader("What to expect")
+        st.caption(f"The comparison that comes with LabSeq. {caching.default_line(known)}")
+        scores(known.summary(), dataset)
 
 
 def recent() -> None:
@@ -60,7 +66,7 @@ def recent() -> None:
             runs, hide_index=True, column_config={"progress": st.column_config.ProgressColumn(format="percent")}
         )
     else:
-        st.markdown("None yet. The choices on the left take a few seconds; press **Start training** or **Ctrl+Enter**.")
+        st.markdown("None yet. The choices as they are take a few seconds: press **Start training** or **Ctrl+Enter**.")
 
 
 st.title("Train")
@@ -76,6 +82,8 @@ with right:
             watch(run_id)
     else:
         recent()
+        if config:
+            expect(config.dataset)
     if config:
         st.subheader("The same elsewhere")
-        recipe(config, session.permalink())
+        recipe(config, session.permalink(RUN))

@@ -94,7 +94,7 @@ def finished(run_id: str) -> RunResult:
 def finished_runs() -> dict[str, str]:
     """Ids of finished runs, newest first, with a line that tells them apart; default results come last."""
     done = {run.run_id: _run_line(run) for run in list_runs() if run.state == "done"}
-    return done | {found.run_id: _default_line(found) for found in defaults().values()}
+    return done | {found.run_id: default_line(found) for found in defaults().values()}
 
 
 def run_line(run_id: str) -> str:
@@ -107,7 +107,8 @@ def _run_line(run: RunSummary) -> str:
     return _line(run.dataset, run.labels, run.features, run.folds, run.seed, run.run_id)
 
 
-def _default_line(found: RunResult) -> str:
+def default_line(found: RunResult) -> str:
+    """One line that tells a default result from others."""
     config = found.config
     labels = tuple(choice.label for choice in config.methods)
     return _line(config.dataset, labels, config.features.label, config.folds, config.seed, "comes with LabSeq")

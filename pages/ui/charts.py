@@ -52,16 +52,16 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
             error_y={"type": "data", "array": errors, "color": _GREY, "thickness": 2, "width": 6}
             if None not in errors else None,
             text=[f"{mean:.3f}" for mean in means], textposition="inside", insidetextanchor="middle", textangle=0,
-            textfont={"color": own.text, "size": 15}, cliponaxis=False,
+            textfont={"color": own.text, "size": 15, "weight": 600}, cliponaxis=False,
             marker={"color": own.colour, "line": {"color": own.colour, "width": 1},
-                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": own.text, "fgopacity": 0.35,
-                                "size": 9, "solidity": 0.2}},
+                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": "#FFFFFF", "fgopacity": 0.4,
+                                "size": 10, "solidity": 0.2}},
             hovertemplate="%{x}: %{y:.4f}<extra>" + row["label"] + "</extra>",
         )  # fmt: skip
     if best_accuracy is not None:
         _best_line(figure, best_accuracy)
     figure.update_layout(
-        barmode="group", bargap=0.25, bargroupgap=0.08, margin=_MARGIN, height=400,
+        barmode="group", bargap=0.18, bargroupgap=0.05, margin=_MARGIN, height=400,
         yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
         xaxis={"title": None, "tickfont": {"size": 14}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}},
@@ -89,16 +89,24 @@ def score_text(summary: list[dict]) -> str:
     return "Bar chart of scores. " + "; ".join(rows)
 
 
-def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
-    """One panel per method, since objectives of different methods cannot be compared; one line per fold."""
-    labels = list(dict.fromkeys(task.label for task in tasks))
+def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure | None:
+    """One panel per method, since objectives of different methods cannot be compared; one line per fold.
+
+    None where nothing has been iterated yet: a method that only counts never is.
+    """
+    places = {label: place for place, label in enumerate(dict.fromkeys(task.label for task in tasks))}
+    labels = [label for label in places if any(task.label == label and len(task.curve) > 1 for task in tasks)]
+    if not labels:
+        return None
     figure = make_subplots(cols=len(labels), subplot_titles=labels, horizontal_spacing=0.25 / len(labels))
     for task in tasks:
-        place = labels.index(task.label)
-        own = look(place)
+        if task.label not in labels:
+            continue
+        own = look(places[task.label])
         figure.add_scatter(
             x=[iteration for iteration, _ in task.curve], y=[objective for _, objective in task.curve],
-            mode="lines+markers", name=f"{task.label}, fold {task.fold + 1}", row=1, col=place + 1, showlegend=False,
+            mode="lines+markers", name=f"{task.label}, fold {task.fold + 1}", showlegend=False,
+            row=1, col=labels.index(task.label) + 1,
             line={"color": own.colour, "dash": own.dash, "width": 2}, marker={"symbol": own.marker, "size": 6},
             hovertemplate="iteration %{x}: %{y:.5g}<extra>%{fullData.name}</extra>",
         )  # fmt: skip
@@ -114,13 +122,14 @@ def label_bars(counts: dict[str, int]) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=list(counts.values()), y=list(counts), orientation="h", marker={"color": own.colour},
-            text=[f"{count:,}" for count in counts.values()], textposition="auto",
+            text=[f"{count:,}" for count in counts.values()], textposition="outside", cliponaxis=False,
             hovertemplate="%{y}: %{x:,} tokens<extra></extra>",
         )
     )  # fmt: skip
     figure.update_layout(
         height=max(260, 22 * len(counts) + 70), margin={**_MARGIN, "t": 10}, bargap=0.2,
-        xaxis={"title": "tokens"}, yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
+        xaxis={"title": "tokens", "range": [0, 1.15 * max(counts.values())]},
+        yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
     )  # fmt: skip
     return figure
 
@@ -146,8 +155,7 @@ def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[
     figure = go.Figure(
         go.Heatmap(
             z=shares, x=labels, y=labels, customdata=counts, text=counts if few else None,
-            texttemplate="%{text}" if few else None, zmin=0, zmax=1, colorscale="Blues",
-            colorbar={"title": {"text": "share of row"}, "thickness": 12},
+            texttemplate="%{text}" if few else None, zmin=0, zmax=1, showscale=False, xgap=1, ygap=1,
             hovertemplate="true %{y}, predicted %{x}: %{customdata} tokens, %{z:.1%} of the row<extra></extra>",
         )
     )  # fmt: skip

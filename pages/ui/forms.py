@@ -15,6 +15,7 @@ from labseq_core.learners.options import SEED, Option
 _POWERS = range(-4, 5)
 _USUAL = "usual"
 _WINDOWS = (1, 3, 5, 7, 9, 11)
+_TEST_PART = "none: train and test part"
 _BINS = (0, 5, 10, 25, 50, 100)
 
 
@@ -95,6 +96,17 @@ def feature_form(columns: list[str]) -> dict[str, Any]:
         "template": template, "window": _number(window), "columns": tuple(chosen) or None, "bins": _number(bins),
         "joint": joint,
     }  # fmt: skip
+
+
+def split_form() -> dict[str, int]:
+    """Which sequences are for training and which for testing: folds and seed."""
+    folds = st.selectbox(
+        "Folds", [_TEST_PART, *map(str, range(2, 11))], key="folds", bind="query-params",
+        help="None: train on the training part, score the test part. Otherwise the training part is cut into so many "
+        "pieces, each of which is scored once; that gives standard errors and takes as many times as long.",
+    )  # fmt: skip
+    seed = st.number_input("Seed", 0, 2**32 - 1, 0, key="seed", bind="query-params", help="Same seed, same numbers.")
+    return {"folds": 0 if folds == _TEST_PART else int(folds), "seed": seed}
 
 
 def _number(text: str) -> int | None:

@@ -41,10 +41,11 @@ def _draw(now: RunStatus) -> None:
     with st.container(horizontal=True):
         for label, fraction, text in _by_method(now):
             st.progress(fraction, text=f"{label}: {text}", width=220)
-    if any(task.curve for task in now.tasks):
+    figure = charts.objective_curves(now.tasks)
+    if figure:
         st.caption("Objective by iteration; lower is better. Scales differ between methods.")
         latest = ", ".join(f"{task.label} {task.objective:.4g}" for task in now.tasks if task.objective is not None)
-        charts.draw(charts.objective_curves(now.tasks), "objective", f"Objective by iteration. Latest: {latest}")
+        charts.draw(figure, "objective", f"Objective by iteration. Latest: {latest}")
 
 
 def _by_method(now: RunStatus) -> list[tuple[str, float, str]]:

@@ -50,9 +50,18 @@ def _chosen(name: str, key: str) -> None:
     remember(name, st.session_state[key])
 
 
-def permalink(**parameters: str) -> str:
+def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False, **choices: str) -> None:
+    """A button that leads to another page with these choices made; `fresh` forgets those made there before."""
+    kind = "primary" if main else "secondary"
+    if st.button(label, key=f"go.{label}", icon=f":material/{icon}:", type=kind):
+        if fresh:
+            st.session_state.clear()
+        st.switch_page(f"pages/{page}.py", query_params=choices)
+
+
+def permalink(*left_out: str, **more: str) -> str:
     """The address of this page with all choices that differ from the defaults."""
-    chosen = {**{name: st.query_params.get_all(name) for name in st.query_params}, **parameters}
+    chosen = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out} | more
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(chosen, doseq=True)}" if chosen else address
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from labseq_core.dashboard_settings import BACKGROUNDS
 from pages.ui.colours import OUTSIDE, label_styles
 
 _STYLE = """<style>
-.ls-sentence {margin:0; padding:.45rem 0; display:flex; flex-wrap:wrap; align-items:flex-start; gap:.3rem .35rem;
-  border-bottom:1px solid rgba(128,128,128,.25)}
-.ls-number {min-width:2.2rem; font-variant-numeric:tabular-nums; padding-top:.1rem}
+.ls-sentence {display:flex; padding:.45rem 0; border-bottom:1px solid rgba(128,128,128,.25)}
+.ls-number {flex:none; width:2.4rem; font-variant-numeric:tabular-nums; padding-top:.1rem}
+.ls-words {display:flex; flex-wrap:wrap; align-items:flex-start; gap:.3rem .35rem; min-width:0}
 .ls-token {display:inline-flex; flex-direction:column; align-items:center; padding:.1rem .35rem; border-radius:.3rem;
   line-height:1.3; max-width:100%; overflow-wrap:anywhere}
 .ls-token small, .ls-legend small {font-size:.75rem}
@@ -19,9 +20,10 @@ _STYLE = """<style>
 .ls-scroll {overflow-x:auto; padding-bottom:.4rem}
 .ls-under {border-collapse:separate; border-spacing:.2rem .25rem; width:auto}
 .ls-under th, .ls-under td {border:0; padding:.15rem .5rem; text-align:center; white-space:nowrap; border-radius:.3rem}
-.ls-under th[scope=row] {text-align:left; font-weight:600; position:sticky; left:0; background:inherit}
+.ls-under th[scope=row] {text-align:left; font-weight:600; position:sticky; left:0; z-index:1; white-space:normal;
+  background:light-dark(LIGHT, DARK)}
 .ls-under td.ls-wrong {outline:2px solid currentColor; font-weight:700}
-</style>"""
+</style>""".replace("LIGHT", BACKGROUNDS["light"]).replace("DARK", BACKGROUNDS["dark"])
 
 
 def legend(label_counts: dict[str, int]) -> str:
@@ -42,7 +44,9 @@ def sentences(
     lines = []
     for number, (words, given) in enumerate(zip(tokens, labels), start=first_number):
         chips = "".join(_chip(word, label, styles[label]) for word, label in zip(words, given))
-        lines.append(f'<div class="ls-sentence"><span class="ls-number">{number}</span>{chips}</div>')
+        lines.append(
+            f'<div class="ls-sentence"><span class="ls-number">{number}</span><div class="ls-words">{chips}</div></div>'
+        )
     return _STYLE + "".join(lines)
 
 

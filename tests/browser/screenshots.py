@@ -1,0 +1,62 @@
+"""Pictures of every page, light and dark, wide and narrow: `python -m tests.browser.screenshots FOLDER [PAGE ...]`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from tests.browser.server import chromium, dashboard
+
+PAGES = {
+    "start": "/",
+    "data": "/data",
+    "data-pos": "/data?dataset=toy-pos",
+    "data-download": "/data?dataset=cb513",
+    "train": "/train",
+    "train-finished": "/train?dataset=toy-pos",
+    "compare": "/compare",
+    "compare-pos": "/compare?run=default:toy-pos&method=HMM",
+}
+WIDTHS = {"wide": 1440, "narrow": 420}
+HEIGHT = 900
+MILLISECONDS_TO_SETTLE = 1500
+MILLISECONDS_TO_TRAIN = 60_000
+
+
+def main(folder: Path, names: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with dashboard() as address, chromium() as browser:
+        for name in names or PAGES:
+            for scheme in ("light", "dark"):
+                for size, width in WIDTHS.items():
+                    _picture(browser, address + PAGES[name], scheme, width, folder / f"{name}-{scheme}-{size}.png")
+
+
+def _picture(browser: Browser, address: str, scheme: str, width: int, target: Path) -> None:
+    page = browser.new_page(viewport={"width": width, "height": HEIGHT}, color_scheme=scheme)
+    page.goto(address)
+    page.get_by_role("heading", level=1).wait_for()
+    if target.name.startswith("train-finished"):
+        page.get_by_role("button", name="Start training").click()
+        page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
+    _settle(page)
+    # Streamlit scrolls inside the page: a window as high as its contents shows all of it.
+    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": width, "height": max(HEIGHT, height)})
+    _settle(page)
+    page.screenshot(path=target)
+    page.close()
+    print(target.name)
+
+
+def _settle(page: Page) -> None:
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    page.wait_for_timeout(MILLISECONDS_TO_SETTLE)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("give the folder for the pictures")
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,83 @@
+"""The real server and a real Chromium, for tests and for screenshots."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SECONDS_TO_ANSWER = 60
+SECONDS_TO_STOP = 10
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def chromium_path() -> str | None:
+    """Where Chromium is; None if there is none."""
+    return next((path for path in map(shutil.which, CHROMIUM_NAMES) if path), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def dashboard() -> Iterator[str]:
+    """Start `labseq app` with a run store of its own; gives its address."""
+    port = _free_port()
+    with tempfile.TemporaryDirectory(prefix="labseq-dashboard-") as place:
+        environment = {**os.environ, "LABSEQ_STORE": str(Path(place) / "runs.sqlite"), "PYTHONPATH": str(REPOSITORY)}
+        command = [sys.executable, "-m", "labseq_core.cli", "app", "--port", str(port), "--no-browser"]
+        with open(Path(place) / "log.txt", "w+") as log:
+            process = subprocess.Popen(
+                command, cwd=place, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+            try:
+                _wait_for(process, f"http://127.0.0.1:{port}/_stcore/health", log)
+                yield f"http://127.0.0.1:{port}"
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=SECONDS_TO_STOP)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait(timeout=SECONDS_TO_STOP)
+
+
+def _wait_for(process: subprocess.Popen, address: str, log) -> None:
+    give_up = time.monotonic() + SECONDS_TO_ANSWER
+    while time.monotonic() < give_up and process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(address, timeout=5) as answer:
+            if answer.status == 200:
+                return
+        time.sleep(0.1)
+    log.seek(0)
+    raise RuntimeError(f"the dashboard did not start:\n{log.read()}")
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
