@@ -9,10 +9,9 @@ from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import START_STOP, Option
 from labseq_core.losses import LOSSES
 from labseq_core.scoring.linear import LinearScoring
+from labseq_core.solvers.curvature import dot
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
-
-DEV_EVERY = 10  # iterations between two looks at the development data
 
 
 class CRF(LinearLearner):
@@ -46,7 +45,7 @@ class CRF(LinearLearner):
             value, statistics = loss(scoring.potentials(scoring.weights(flat)), labels)
             gradient = scoring.gradient(statistics)
             gradient += self.l2 * flat
-            return value + 0.5 * self.l2 * float(flat @ flat), gradient
+            return value + 0.5 * self.l2 * dot(flat, flat), gradient
 
         found = minimise(objective, scoring.weights().flat, max_iter=self.max_iter, tol=self.tol, recorder=recorder)
         self.weights_ = scoring.weights(found.point)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from labseq_core.solvers.curvature import CurvatureMemory, dot
 from labseq_core.solvers.history import Recorder
 
 SUFFICIENT_DECREASE, CURVATURE = 1e-4, 0.9
 MAX_LINE_SEARCH = 30
+ROUNDING = 1e-13  # relative error of a sum over all sequences
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
@@ -36,45 +38,44 @@ def minimise(
     """
     point = np.array(start, dtype=np.float64)
     value, gradient = function(point)
-    pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=memory)
+    pairs = CurvatureMemory(memory, point.size)
+    pairs.start(gradient)
     evaluations, iteration, why = 1, 0, "the iteration limit was reached"
-    first_ratio = ratio = _gradient_ratio(point, gradient)
-    recorder.record(0, value, 0.0, gradient_norm=float(np.linalg.norm(gradient)), evaluations=evaluations)
+    norm = _norm(gradient)
+    first_ratio = ratio = norm / max(1.0, _norm(point))
+    recorder.record(0, value, 0.0, gradient_norm=norm, evaluations=evaluations)
     while ratio > tol and iteration < max_iter and not recorder.stopped:
-        direction = _two_loop(gradient, pairs)
-        slope = float(direction @ gradient)
-        if slope >= 0.0:  # rounding has spoiled the curvature pairs
-            pairs.clear()
-            direction, slope = -gradient, -float(gradient @ gradient)
-        first_step = 1.0 if pairs else 1.0 / max(1.0, float(np.linalg.norm(gradient)))
+        direction, slope = pairs.direction()
+        if slope >= 0.0:  # rounding has spoiled the pairs
+            pairs.start(gradient)
+            direction, slope = pairs.direction()
+        first_step = 1.0 if pairs.order else 1.0 / max(1.0, norm)
         found = _line_search(function, point, value, slope, direction, first_step)
         evaluations += found.evaluations
-        if found.step == 0.0:
-            if pairs:  # try once more along the gradient itself
-                pairs.clear()
+        stuck = found.step == 0.0 or (found.value >= value and _norm(found.gradient) >= norm)
+        if stuck:
+            if pairs.order:  # try once more along the gradient itself
+                pairs.start(gradient)
                 continue
             why = "rounding errors allow no further descent"
             break
-        displacement, change = found.point - point, found.gradient - gradient
-        curvature = float(displacement @ change)
-        if curvature > 1e-12 * float(change @ change):
-            pairs.append((displacement, change, 1.0 / curvature))
+        pairs.add(found.point - point, found.gradient)
         point, value, gradient = found.point, found.value, found.gradient
         iteration += 1
-        ratio = _gradient_ratio(point, gradient)
+        norm = _norm(gradient)
+        ratio = norm / max(1.0, _norm(point))
         done = max(iteration / max_iter, _share_of_decades(first_ratio, ratio, tol))
-        norm = float(np.linalg.norm(gradient))
         recorder.record(iteration, value, done, gradient_norm=norm, evaluations=evaluations)
     converged = ratio <= tol
     if recorder.stopped:
         why = "stopped by the callback"
     elif converged:
         why = "the gradient is small enough"
-    return Minimum(point, value, float(np.linalg.norm(gradient)), iteration, evaluations, converged, why)
+    return Minimum(point, value, norm, iteration, evaluations, converged, why)
 
 
-def _gradient_ratio(point: np.ndarray, gradient: np.ndarray) -> float:
-    return float(np.linalg.norm(gradient) / max(1.0, np.linalg.norm(point)))
+def _norm(vector: np.ndarray) -> float:
+    return math.sqrt(dot(vector, vector))
 
 
 def _share_of_decades(first: float, now: float, goal: float) -> float:
@@ -84,22 +85,6 @@ def _share_of_decades(first: float, now: float, goal: float) -> float:
     if now >= first or goal <= 0.0:
         return 0.0
     return float(np.log(first / now) / np.log(first / goal))
-
-
-def _two_loop(gradient: np.ndarray, pairs: deque) -> np.ndarray:
-    """-H·gradient with H the inverse Hessian of the last curvature pairs."""
-    direction = -gradient
-    shares = []
-    for displacement, change, inverse in reversed(pairs):
-        share = inverse * float(displacement @ direction)
-        direction -= share * change
-        shares.append(share)
-    if pairs:
-        _, change, inverse = pairs[-1]
-        direction /= inverse * float(change @ change)
-    for (displacement, change, inverse), share in zip(pairs, reversed(shares)):
-        direction += (share - inverse * float(change @ direction)) * displacement
-    return direction
 
 
 @dataclass(frozen=True)
@@ -123,11 +108,14 @@ def _line_search(
     for evaluations in range(1, MAX_LINE_SEARCH + 1):
         point = origin + step * direction
         new_value, gradient = function(point)
-        new_slope = float(gradient @ direction) if np.isfinite(new_value) else np.inf
+        new_slope = dot(gradient, direction) if np.isfinite(new_value) else np.inf
         decreased = new_value <= value + SUFFICIENT_DECREASE * step * slope
+        if not decreased and new_value <= value + ROUNDING * abs(value):
+            # The value can no longer tell, but the slope can (Hager and Zhang's approximate condition).
+            decreased = new_slope <= (2.0 * SUFFICIENT_DECREASE - 1.0) * slope
         if decreased and abs(new_slope) <= -CURVATURE * slope:
             return _Step(step, point, new_value, gradient, evaluations)
-        if not decreased or new_value >= low[1]:
+        if not decreased or new_value > low[1]:
             high = (step, new_value, new_slope)
         else:
             fallback = _Step(step, point, new_value, gradient, evaluations)

@@ -1,5 +1,7 @@
 """L-BFGS against known minima and scipy's optimisers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import Minimum, minimise
+from labseq_core.solvers.lbfgs import ROUNDING, Minimum, minimise
 
 # With a gradient of relative size 1e-7 the point errs by 1e-7 · ‖point‖ / least curvature, at most about 1e-6 here.
 # A line search that compares values cannot see more: near a minimum of size 40 they differ by less than rounding.
@@ -48,7 +50,7 @@ def logistic_regression(seed: int):
 
 def assert_descends(rows: list[dict]) -> None:
     values = [row["objective"] for row in rows]
-    assert values == sorted(values, reverse=True)
+    assert all(after <= before + ROUNDING * abs(before) for before, after in pairwise(values))
     assert len(values) == 1 or values[-1] < values[0]
     assert [row["iteration"] for row in rows] == list(range(len(rows)))
     seconds = [row["seconds"] for row in rows]

@@ -1,0 +1,55 @@
+"""The direction of L-BFGS against the inverse Hessian written out as a matrix."""
+
+import numpy as np
+import pytest
+
+from labseq_core._jit import parallel_from
+from labseq_core.solvers.curvature import CurvatureMemory, dot
+
+AGREE = {"rtol": 1e-8, "atol": 1e-10}
+
+
+def explicit_inverse(pairs: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
+    """H by the BFGS formula, pair after pair, from a multiple of the identity."""
+    s, y = pairs[-1]
+    inverse = np.eye(n) * (s @ y) / (y @ y)
+    for s, y in pairs:
+        left = np.eye(n) - np.outer(s, y) / (s @ y)
+        inverse = left @ inverse @ left.T + np.outer(s, s) / (s @ y)
+    return inverse
+
+
+@pytest.mark.parametrize(("n", "steps"), [(1, 3), (7, 2), (7, 12), (40, 25)])
+def test_direction_equals_the_matrix_formula(n, steps):
+    rng = np.random.default_rng(n + steps)
+    memory, kept = CurvatureMemory(5, n), []
+    gradient = rng.normal(size=n)
+    memory.start(gradient)
+    np.testing.assert_allclose(memory.direction()[0], -gradient, **AGREE)
+    for _ in range(steps):
+        step, after = rng.normal(size=n), rng.normal(size=n)
+        memory.add(step, after)
+        if step @ (after - gradient) > 1e-12 * np.sum((after - gradient) ** 2):
+            kept.append((step, after - gradient))
+        elif len(kept) == 5:  # room had been made for it
+            kept = kept[1:]
+        kept, gradient = kept[-5:], after
+        expected = -explicit_inverse(kept, n) @ gradient if kept else -gradient
+        direction, slope = memory.direction()
+        np.testing.assert_allclose(direction, expected, **AGREE)
+        np.testing.assert_allclose(slope, expected @ gradient, **AGREE)
+
+
+def test_results_do_not_depend_on_threads():
+    rng = np.random.default_rng(0)
+    start, step, after = rng.normal(size=(3, 50_000))
+    found = []
+    for threshold in (10**12, 0):
+        with parallel_from(threshold):
+            memory = CurvatureMemory(3, start.size)
+            memory.start(start)
+            memory.add(step, after)
+            memory.add(after, step)
+            found.append(memory.direction()[0])
+    np.testing.assert_array_equal(*found)
+    assert dot(start, step) == pytest.approx(float(start @ step), rel=1e-10)
