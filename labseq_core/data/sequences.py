@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Sequences:
         offsets = np.cumsum([0, *map(len, tokens)])
         flat_labels = None if labels is None else _flatten("labels", labels, tokens)
         flat_columns = {name: _as_column(_flatten(name, column, tokens)) for name, column in (columns or {}).items()}
-        return cls([token for sequence in tokens for token in sequence], offsets, flat_labels, flat_columns)
+        return cls(list(chain.from_iterable(tokens)), offsets, flat_labels, flat_columns)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

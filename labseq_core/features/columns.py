@@ -80,8 +80,7 @@ class ColumnCoder:
             indices = np.array([numbers.setdefault(shown, len(numbers)) for shown in names], dtype=np.int64)
             indptr = np.append(np.arange(edges.size + 2), edges.size + 1)
             return rows, (indptr, indices), None
-        distinct: dict[str, int] = {}
-        rows = np.array([distinct.setdefault(value, len(distinct)) for value in column], dtype=np.int64)
+        distinct, rows = distinct_rows(column)
         indices = [numbers.setdefault(f"{name}={value}", len(numbers)) for value in distinct]
         return rows, (np.arange(len(distinct) + 1), np.array(indices, dtype=np.int64)), None
 
@@ -134,6 +133,12 @@ class ColumnCoder:
                 result[place] = np.log((count or 0.5) / base)
                 place += 1
         return result
+
+
+def distinct_rows(values: list[str]) -> tuple[list[str], np.ndarray]:
+    """The distinct values in order of appearance, and for each value its place among them."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return list(places), np.fromiter(map(places.__getitem__, values), np.int64, len(values))
 
 
 def _equal_bins(values: np.ndarray, bins: int) -> np.ndarray:

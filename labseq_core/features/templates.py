@@ -14,7 +14,7 @@ from labseq_core._checks import LabSeqError, require
 from labseq_core._jit import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
-from labseq_core.features.columns import ColumnCoder
+from labseq_core.features.columns import ColumnCoder, distinct_rows
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.features.spelling import affix_attributes, spelling_attributes
 
@@ -88,7 +88,7 @@ class FeatureTemplate:
 
     def attributes(self, tokens: Sequence[str], columns: dict[str, Sequence] | None = None) -> list:
         """The attributes of each token of one sentence: lists of names, or name -> value where values are real."""
-        one = Sequences.from_lists(_checked_words([tokens]), columns={k: [v] for k, v in (columns or {}).items()})
+        one = _from_words([tokens], {name: [values] for name, values in (columns or {}).items()})
         return self.encode(one).attributes()[0]
 
     def encode(
@@ -103,8 +103,7 @@ class FeatureTemplate:
         used = np.zeros(len(names) * self.window, dtype=np.bool_)
         used[indices] = True
         present = np.flatnonzero(used)
-        half = self.window // 2
-        shown = [_window_name(names[number // self.window], number % self.window - half) for number in present]
+        shown = _window_names(names, present, self.window)
         dense = np.zeros(used.size, dtype=np.int32)
         dense[present] = np.arange(present.size, dtype=np.int32)
         encoded = EncodedSequences(indptr, dense[indices], values, sequences.offsets, Alphabet(shown), self)
@@ -130,52 +129,59 @@ class FeatureTemplate:
         return list(numbers), *_merge_parts(parts, len(sequences.flat_tokens))
 
     def _word_part(self, sequences: Sequences, numbers: dict[str, int]):
-        words: dict[str, int] = {}
-        rows = np.array([words.setdefault(word, len(words)) for word in sequences.flat_tokens], dtype=np.int64)
+        words, rows = distinct_rows(sequences.flat_tokens)
         _, spelling, affixes, _, _ = TEMPLATES[self.name]
-        listed = list(words)
+        # Row 2w is the word, row 2w + 1 the same word at the start of a sentence.
+        rows *= 2
         if spelling:
-            # The same word at the start of a sentence is another row of the table.
-            initial = np.zeros(rows.size, dtype=np.int64)
-            initial[sequences.offsets[:-1]] = 1
-            keys, rows = np.unique(2 * rows + initial, return_inverse=True)
-        else:
-            keys = 2 * np.arange(len(words))
+            rows[sequences.offsets[:-1]] += 1
+        needed = np.bincount(rows, minlength=2 * len(words)) > 0
         indptr, indices = [0], []
-        for key in keys.tolist():
-            word = listed[key >> 1]
-            attributes = [f"word={word}"]
-            if spelling:
-                attributes += spelling_attributes(word, bool(key & 1), self.joint)
+        numbered: dict[tuple[str, ...], list[int]] = {}  # many words have all attributes but themselves in common
+        for row in np.flatnonzero(needed).tolist():
+            word = words[row >> 1]
+            indices.append(numbers.setdefault(f"word={word}", len(numbers)))
+            shared = spelling_attributes(word, bool(row & 1), self.joint) if spelling else ()
             if affixes:
-                attributes += affix_attributes(word)
-            indices += [numbers.setdefault(name, len(numbers)) for name in attributes]
+                shared += affix_attributes(word)
+            if shared not in numbered:
+                numbered[shared] = [numbers.setdefault(name, len(numbers)) for name in shared]
+            indices += numbered[shared]
             indptr.append(len(indices))
-        return rows, (np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int64)), None
+        table = np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int64)
+        return (np.cumsum(needed) - 1)[rows], table, None
 
 
 def _as_sequences(sequences) -> Sequences:
     if isinstance(sequences, Sequences):
         return sequences
     require(isinstance(sequences, Iterable), f"sequences is of type {type(sequences).__name__}; give a list")
-    return Sequences.from_lists(_checked_words(list(sequences)))
+    return _from_words(list(sequences))
 
 
-def _checked_words(sentences: list) -> list:
+def _from_words(sentences: list, columns: dict[str, list] | None = None) -> Sequences:
     for number, sentence in enumerate(sentences):
         if isinstance(sentence, str) or not isinstance(sentence, Sequence | np.ndarray):
             fix = "give a list of sentences, each a list of words"
             raise LabSeqError(f"sentence {number} is of type {type(sentence).__name__}; {fix}")
-        odd = next((word for word in sentence if not isinstance(word, str)), None)
-        require(odd is None, f"sentence {number} has the word {odd!r} of type {type(odd).__name__}; words are strings")
-    return sentences
+    made = Sequences.from_lists(sentences, columns=columns)
+    if not all(issubclass(kind, str) for kind in set(map(type, made.flat_tokens))):
+        place, odd = next((t, word) for t, word in enumerate(made.flat_tokens) if not isinstance(word, str))
+        number = np.searchsorted(made.offsets, place, side="right") - 1
+        raise LabSeqError(f"sentence {number} has the word {odd!r} of type {type(odd).__name__}; words are strings")
+    return made
 
 
-def _window_name(name: str, offset: int) -> str:
-    if offset == 0:
-        return name
-    key, equals, value = name.partition("=")
-    return f"{key}[{offset:+d}]{equals}{value}"
+def _window_names(names: list[str], numbers: np.ndarray, window: int) -> list[str]:
+    """The names of widened attributes: number a * window + place is attribute a at that place of the window."""
+    offsets = range(-(window // 2), window // 2 + 1)
+    marks = [f"[{offset:+d}]" if offset else "" for offset in offsets]
+    parts = [name.partition("=") for name in names]
+    shown = []
+    for number in numbers.tolist():
+        key, equals, value = parts[number // window]
+        shown.append(f"{key}{marks[number % window]}{equals}{value}")
+    return shown
 
 
 def _merge_parts(parts: list, n_positions: int):
