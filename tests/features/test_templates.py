@@ -16,7 +16,7 @@ from tests.reference.features import token_attributes
 ODD_WORDS = [
     "", " ", ".", "-", "=", "...", "a", "A", "É", "ñandú", "U.S.", "Sr.", "B-52", "3.14", "²", "٣", "x=1", "+1", "[-1]",
     "WHICH", "where", "wH", "th", "TH", "running", "BEST", "ed", "ǅ", "ß", "ª", "İstanbul", "ﬁn", "東京", "👍", "e\u0301",
-    "a b", "word=a", "\u00a0", "McDonald", "co-op.", "1-2.3",
+    "a b", "word=a", "\u00a0", "McDonald", "co-op.", "1-2.3", ".5", ".NET", "-x", "x-", "9a", "a9",
 ]  # fmt: skip
 words = st.one_of(st.sampled_from(ODD_WORDS), st.text(max_size=6))
 sentences = st.lists(st.lists(words, min_size=1, max_size=7), min_size=1, max_size=5)
@@ -49,6 +49,14 @@ def test_encoding_equals_a_function_per_token(lines, name, window, joint):
         {attribute for line in naive(lines, template) for row in line for attribute in row}
     )
     assert [sorted(row) for row in template.attributes(lines[0])] == naive(lines[:1], template)[0]
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("name", WORD_TEMPLATES)
+def test_every_odd_word_at_the_start_and_later(name, joint):
+    template = FeatureTemplate(name, window=1, joint=joint)
+    lines = [[word, word] for word in ODD_WORDS]
+    assert listed(template.encode(lines)) == naive(lines, template)
 
 
 @pytest.mark.parametrize("name", WORD_TEMPLATES)
