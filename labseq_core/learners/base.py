@@ -81,8 +81,12 @@ class SequenceLearner:
         self.classes_ = list(alphabet.names)
         self.vocabulary_, self.template_ = encoded.vocabulary, encoded.template
         recorder = Recorder(callback)
-        dev_pair = None if dev is None else self._dev_pair(dev)
-        self._learn(encoded, alphabet.encode(flat), dev_pair, recorder)
+        try:
+            dev_pair = None if dev is None else self._dev_pair(dev)
+            self._learn(encoded, alphabet.encode(flat), dev_pair, recorder)
+        except BaseException:
+            del self.classes_  # half a model is none: it says that it is not fitted
+            raise
         self._history_rows = recorder.rows
         return self
 

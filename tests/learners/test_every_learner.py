@@ -256,6 +256,19 @@ def test_empty_and_strange_input(method):
             call()
 
 
+@every_method
+def test_a_fit_that_fails_leaves_no_model(method):
+    def interrupted(progress):
+        raise KeyboardInterrupt
+
+    model = fitted(method)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([["nuevo"], ["otro"]], [["P"], ["Q"]], callback=interrupted)
+    with pytest.raises(LabSeqError, match="is not fitted yet; call fit first"):
+        model.predict(X)
+    assert_same_potentials(model.fit(X, Y), fitted(method))
+
+
 @every_probabilistic_method
 def test_log_prob_of_an_unknown_label_is_a_clear_error(method):
     with pytest.raises(
