@@ -69,7 +69,8 @@ def viterbi(potentials: ChainPotentials) -> BestLabelling:
 
 def k_best(potentials: ChainPotentials, k: int) -> list[list[tuple[np.ndarray, float]]]:
     """The k best distinct labellings of each sequence as (labels, score), best first; fewer where fewer are allowed."""
-    require(int(k) == k and k >= 1, f"k is {k}; ask for at least one labelling")
+    whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
+    require(whole and k >= 1, f"k is {k!r}; ask for at least one labelling")
     k, n_labels = int(k), potentials.n_labels
     # No sequence has more than S^l labellings: a short batch must not pay for a huge k.
     longest = int(np.diff(potentials.offsets).max(initial=1))

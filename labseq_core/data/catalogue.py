@@ -39,7 +39,9 @@ class DatasetInfo:
     description: str
     n_labels: int | None = None
     answer_columns: tuple[str, ...] = ()  # never observations: they restate the label or say how the corpus is cut
-    bayes_test_accuracy: float | None = None  # of the best possible labelling of the test part, where the truth is known
+    bayes_test_accuracy: float | None = (
+        None  # of the best possible labelling of the test part, where the truth is known
+    )
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ class Catalogue:
         size = sum((self._directory() / name / f"{part}.conll").stat().st_size for part in _PARTS)
         said = {key: about[key] for key in ("title", "task", "licence", "citation", "description")}
         best = about.get("bayes_test_accuracy")
-        return DatasetInfo(name, bundled=True, available=True, size=f"{size / 1e3:.0f} KB", bayes_test_accuracy=best, **said)
+        return DatasetInfo(
+            name, bundled=True, available=True, size=f"{size / 1e3:.0f} KB", bayes_test_accuracy=best, **said
+        )
 
     def _load_bundled(self, name: str) -> Dataset:
         about = self._about(name)
@@ -147,11 +151,11 @@ def dataset_info(name: str) -> DatasetInfo:
 
 def load_dataset(name: str) -> Dataset:
     """A corpus by name, or an upload by its id, with `.train .dev .test`. Kept in memory: do not change it."""
-    return _load_once(name, os.environ.get(MIRROR_VARIABLE), os.environ.get("LABSEQ_CACHE_DIR"))
+    return _load_once(name, *map(os.environ.get, (MIRROR_VARIABLE, "LABSEQ_CACHE_DIR", "LABSEQ_STORE")))
 
 
 @lru_cache(maxsize=_KEPT_IN_MEMORY)
-def _load_once(name: str, mirror: str | None, cache: str | None) -> Dataset:
+def _load_once(name: str, *places: str | None) -> Dataset:
     return _CATALOGUE.load(name)
 
 

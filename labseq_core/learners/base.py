@@ -34,6 +34,7 @@ class SequenceLearner:
     where: ClassVar[str]  # chapter and section in the documents
     options: ClassVar[tuple[Option, ...]]
     probabilistic: ClassVar[bool] = False
+    facts: ClassVar[tuple[str, ...]] = ()  # fitted numbers and texts that are saved with the model
 
     classes_: list[str]
 
@@ -196,6 +197,7 @@ class SequenceLearner:
             "attributes": list(self.vocabulary_.names),
             "template": None if self.template_ is None else self.template_.to_dict(),
             "history": self._history_rows,
+            "facts": {name: getattr(self, name) for name in self.facts},
         }
         save_archive(path, self._arrays(), meta)
 
@@ -205,6 +207,8 @@ class SequenceLearner:
         learner.classes_, learner.vocabulary_ = meta["classes"], Alphabet(meta["attributes"])
         learner.template_ = None if meta["template"] is None else FeatureTemplate.from_dict(meta["template"])
         learner._history_rows = meta["history"]
+        for name, value in meta["facts"].items():
+            setattr(learner, name, value)
         learner._restore(arrays)
         return learner
 

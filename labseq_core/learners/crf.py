@@ -13,6 +13,8 @@ from labseq_core.solvers.curvature import dot
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 
+DEV_EVERY = 10  # iterations between two looks at the development data
+
 
 class CRF(LinearLearner):
     """Minimises Σ_i -log p(y^i | x^i) + (l2/2) ‖w‖²; convex, so there is one optimum."""
@@ -22,6 +24,7 @@ class CRF(LinearLearner):
     summary = "Conditional random field: the probability of the whole labelling is made as large as possible."
     where = "thesis 2.2.2, 2.3.1"
     probabilistic = True
+    facts = ("objective_", "n_iter_", "converged_", "stop_reason_")
     options = (
         Option("l2", "float", 1.0, "Strength of the squared penalty on all weights; 0 switches it off.", low=0.0, high=1e6,
                log_scale=True, where="T 2.2.2"),
@@ -47,10 +50,23 @@ class CRF(LinearLearner):
             gradient += self.l2 * flat
             return value + 0.5 * self.l2 * dot(flat, flat), gradient
 
-        found = minimise(objective, scoring.weights().flat, max_iter=self.max_iter, tol=self.tol, recorder=recorder)
+        def observe(iteration: int, flat: np.ndarray) -> dict:
+            if dev is None or iteration % DEV_EVERY:
+                return {}
+            return {"dev_accuracy": self._dev_accuracy(dev, scoring.weights(flat))}
+
+        found = minimise(
+            objective,
+            scoring.weights().flat,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            recorder=recorder,
+            observe=observe,
+        )
         self.weights_ = scoring.weights(found.point)
-        self.objective_, self.n_iter_, self.converged_, self.stop_reason_ = (
-            found.value, found.iterations, found.converged, found.why,
-        )  # fmt: skip
+        self.objective_ = found.value
+        self.n_iter_ = found.iterations
+        self.converged_ = found.converged
+        self.stop_reason_ = found.why
         if dev is not None:
             recorder.rows[-1]["dev_accuracy"] = self._dev_accuracy(dev, self.weights_)

@@ -29,9 +29,16 @@ class Minimum:
 
 
 def minimise(
-    function: Function, start: np.ndarray, *, max_iter: int, tol: float, recorder: Recorder, memory: int = 10
+    function: Function,
+    start: np.ndarray,
+    *,
+    max_iter: int,
+    tol: float,
+    recorder: Recorder,
+    memory: int = 10,
+    observe: Callable[[int, np.ndarray], dict] = lambda iteration, point: {},
 ) -> Minimum:
-    """Minimise a smooth function that gives (value, gradient).
+    """Minimise a smooth function that gives (value, gradient). `observe(iteration, point)` adds to the history.
 
     Stops when ‖gradient‖ <= tol · max(1, ‖point‖), after max_iter iterations, when the callback says so, or when rounding
     leaves no descent. The best point so far is returned in each case.
@@ -43,7 +50,7 @@ def minimise(
     evaluations, iteration, why = 1, 0, "the iteration limit was reached"
     norm = _norm(gradient)
     first_ratio = ratio = norm / max(1.0, _norm(point))
-    recorder.record(0, value, 0.0, gradient_norm=norm, evaluations=evaluations)
+    recorder.record(0, value, 0.0, gradient_norm=norm, evaluations=evaluations, **observe(iteration, point))
     while ratio > tol and iteration < max_iter and not recorder.stopped:
         direction, slope = pairs.direction()
         if slope >= 0.0:  # rounding has spoiled the pairs
@@ -65,7 +72,9 @@ def minimise(
         norm = _norm(gradient)
         ratio = norm / max(1.0, _norm(point))
         done = max(iteration / max_iter, _share_of_decades(first_ratio, ratio, tol))
-        recorder.record(iteration, value, done, gradient_norm=norm, evaluations=evaluations)
+        recorder.record(
+            iteration, value, done, gradient_norm=norm, evaluations=evaluations, **observe(iteration, point)
+        )
     converged = ratio <= tol
     if recorder.stopped:
         why = "stopped by the callback"
@@ -139,7 +148,7 @@ def _between(low: tuple[float, float, float], high: tuple[float, float, float]) 
         return a + 0.1 * (b - a)
     first = slope_a + slope_b - 3.0 * (value_a - value_b) / (a - b)
     inside = first * first - slope_a * slope_b
-    if inside < 0.0:
+    if not 0.0 <= inside < np.inf:
         return middle
     second = np.copysign(np.sqrt(inside), b - a)
     denominator = slope_b - slope_a + 2.0 * second

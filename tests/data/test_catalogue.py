@@ -81,10 +81,10 @@ def test_names_cannot_point_elsewhere(name):
 def test_a_second_load_is_the_same_object(tmp_path, monkeypatch):
     from labseq_core.data.catalogue import store_upload
 
-    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "one"))
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "one" / "runs.sqlite"))
     upload = store_upload(b"a X\n\nb X\n\nc X\n", "x.conll")
     assert load_dataset(upload) is load_dataset(upload)
-    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "two"))
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "two" / "runs.sqlite"))
     with pytest.raises(LabSeqError, match="upload it again"):
         load_dataset(upload)
 

@@ -25,7 +25,10 @@ def test_a_default_result_belongs_to_the_present_data_and_configuration(name):
     assert len(found.rows) == len(tasks_of(found.config))
 
 
-@pytest.mark.parametrize(("name", "places"), [("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,))])
+SAMPLE = [("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,))]
+
+
+@pytest.mark.parametrize(("name", "places"), SAMPLE)
 def test_recomputing_gives_the_same_numbers(name, places):
     config = CONFIGS[name]
     for place in places:

@@ -166,6 +166,6 @@ def test_unknown_runs_and_unusable_stores_are_named(tmp_path, monkeypatch):
         result("default:nobody")
     (tmp_path / "broken.sqlite").write_bytes(b"this is not a data base" * 100)
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "broken.sqlite"))
-    with pytest.raises(LabSeqError, match="broken.sqlite cannot be opened"):
+    with pytest.raises(LabSeqError, match=r"broken\.sqlite cannot be opened"):
         RunStore()
     assert (tmp_path / "broken.sqlite").read_bytes().startswith(b"this is not")

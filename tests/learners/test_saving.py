@@ -181,3 +181,14 @@ def test_damaged_files_are_refused_or_harmless(tmp_path):
             errors.append(str(error))
     assert len(errors) > 100
     assert not any(str(tmp_path) in error for error in errors)
+
+
+def test_a_loaded_crf_still_knows_how_its_fit_ended(tmp_path):
+    tokens, labels = toy.corpus(seed=1)
+    learner = CRF(max_iter=7, tol=0.0).fit(tokens, labels, dev=(tokens, labels))
+    learner.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    for name in CRF.facts:
+        assert getattr(again, name) == getattr(learner, name)
+    assert again.n_iter_ == 7
+    assert again.history_["dev_accuracy"].dropna().iloc[-1] == learner.score(tokens, labels)
