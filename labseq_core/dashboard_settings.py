@@ -44,8 +44,9 @@ _LOOKS = {
     "theme.dark.backgroundColor": BACKGROUNDS["dark"],
     "theme.dark.secondaryBackgroundColor": "#1D252E",
     "theme.dark.textColor": "#EDF1F5",
-    "theme.paddingTop": "3.5rem",
+    "theme.paddingTop": "1rem",
     "theme.paddingBottom": "3rem",
+    "theme.sidebar.paddingTop": "1rem",
     # Lists reach Streamlit's command line as JSON.
     "theme.chartCategoricalColors": json.dumps(COLOURS),
     "theme.light.chartSequentialColors": _ramp("#F1F5F8", "#005A8C"),

@@ -4,6 +4,7 @@ import streamlit as st
 
 from labseq_core.experiments import RunResult
 from pages.ui import caching, charts, metrics, session, tokens
+from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
 
 RUN = "run"
@@ -36,7 +37,7 @@ def scores(found: RunResult) -> None:
             on_click="ignore", icon=":material/download:", type="primary",
             help="One row per method and fold, full precision, with run id, seed and configuration hash.",
         )  # fmt: skip
-    st.table(metrics.summary_table(summary))
+    st.table(metrics.summary_table(summary, whole=True))
     with st.expander("Every fold"):
         st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
 
@@ -73,6 +74,7 @@ def examples(found: RunResult) -> None:
     st.html(tokens.labellings(example["tokens"], example["truth"], example["predictions"]))
 
 
+only_in_app()
 st.title("Compare")
 found = choose_run()
 if found is None:

@@ -5,6 +5,7 @@ import streamlit as st
 from labseq_core.data.catalogue import DatasetInfo, fetch_dataset, store_upload
 from labseq_core.data.readers import FORMATS
 from pages.ui import caching, charts, corpus_choice, forms, session, tokens
+from pages.ui.navigation import only_in_app
 
 AUTOMATIC = "by name and contents"
 
@@ -70,6 +71,7 @@ def look_inside(info: DatasetInfo) -> None:
         st.dataframe(seen.columns, hide_index=True)
 
 
+only_in_app()
 st.title("Data")
 corpus = corpus_choice.choose_corpus()
 with st.expander("Use a file of your own", icon=":material/upload_file:"):

@@ -6,6 +6,7 @@ from labseq_core.experiments import RunResult
 from pages.ui import caching, charts, session, tokens
 from pages.ui.corpus_choice import FIRST
 from pages.ui.metrics import most_telling, summary_table
+from pages.ui.navigation import only_in_app
 
 TO_TRY = {
     "Take the context away": ("Only the current word (S1): what is left of the lead?", {"features": "S1"}),
@@ -53,6 +54,7 @@ def what_to_try(dataset: str) -> None:
             session.go(title, "train", "experiment", fresh=True, dataset=dataset, **choices)
 
 
+only_in_app()
 st.title("LabSeq: label sequence learning, side by side")
 st.markdown(
     "Give every word of a sentence a label (a part of speech, a name, an accent) and see how different methods learn to do "

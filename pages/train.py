@@ -5,6 +5,7 @@ import streamlit as st
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, submit
 from pages.ui import caching, charts, corpus_choice, forms, run_panel, session
 from pages.ui.metrics import summary_table
+from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
 
 USUAL_METHODS = ["hmm", "perceptron", "crf"]
@@ -54,7 +55,7 @@ def expect(dataset: str) -> None:
     known = caching.defaults().get(dataset)
     if known:
         st.subheader("What to expect")
-        st.caption(f"The comparison that comes with LabSeq. {caching.default_line(known)}")
+        st.caption(caching.default_line(known))
         scores(known.summary(), dataset)
 
 
@@ -69,6 +70,7 @@ def recent() -> None:
         st.markdown("None yet. The choices as they are take a few seconds: press **Start training** or **Ctrl+Enter**.")
 
 
+only_in_app()
 st.title("Train")
 left, right = st.columns([2, 3], gap="large")
 with left:

@@ -54,8 +54,8 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
             text=[f"{mean:.3f}" for mean in means], textposition="inside", insidetextanchor="middle", textangle=0,
             textfont={"color": own.text, "size": 15, "weight": 600}, cliponaxis=False,
             marker={"color": own.colour, "line": {"color": own.colour, "width": 1},
-                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": "#FFFFFF", "fgopacity": 0.4,
-                                "size": 10, "solidity": 0.2}},
+                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": "#FFFFFF", "fgopacity": 0.35,
+                                "size": 14, "solidity": 0.13}},
             hovertemplate="%{x}: %{y:.4f}<extra>" + row["label"] + "</extra>",
         )  # fmt: skip
     if best_accuracy is not None:

@@ -53,13 +53,14 @@ def definitions(summary: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def summary_table(summary: list[dict]) -> pd.DataFrame:
-    """Mean ± standard error of each metric, training time and size, one row per method."""
-    columns = [name for name in _TABLE_COLUMNS if any(row[f"{name}_mean"] is not None for row in summary)]
+def summary_table(summary: list[dict], whole: bool = False) -> pd.DataFrame:
+    """Mean ± standard error of each metric, training time and size, one row per method; `whole`: parts of F1 too."""
+    wanted = _TABLE_COLUMNS if whole else METRICS
+    columns = [name for name in wanted if any(row[f"{name}_mean"] is not None for row in summary)]
     rows = {
         row["label"]: {
             **{_TABLE_COLUMNS[name]: mean_and_error(row[f"{name}_mean"], row[f"{name}_se"]) for name in columns},
-            "Training": f"{row['train_seconds_mean']:.2f} s",
+            "Training": f"{row['train_seconds_mean']:.2f}\u00a0s",
             "Parameters": f"{row['n_parameters_mean']:,.0f}",
         }
         for row in summary
@@ -70,7 +71,7 @@ def summary_table(summary: list[dict]) -> pd.DataFrame:
 def mean_and_error(mean: float | None, error: float | None) -> str:
     if mean is None:
         return "–"
-    return f"{mean:.{DECIMALS}f}" if error is None else f"{mean:.{DECIMALS}f} ± {error:.{DECIMALS}f}"
+    return f"{mean:.{DECIMALS}f}" if error is None else f"{mean:.{DECIMALS}f}\u00a0±\u00a0{error:.{DECIMALS}f}"
 
 
 def fold_table(found: RunResult) -> pd.DataFrame:

@@ -1,0 +1,37 @@
+"""Which pages there are, and that they run inside app.py only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+_HERE = Path(__file__).resolve().parent
+_IN_APP = "in app"
+
+
+def navigate() -> st.Page:
+    """The chosen page; app.py runs it."""
+    st.session_state[_IN_APP] = True
+    # Without an icon of our own, browsers would fetch that of the page from a foreign host.
+    st.set_page_config(page_title="LabSeq", page_icon=str(_HERE / "icon.svg"), layout="wide")
+    st.logo(str(_HERE / "logo.svg"), size="large", link=None)
+    return st.navigation(
+        [
+            st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
+            st.Page("pages/data.py", title="Data", icon=":material/database:"),
+            st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
+            st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+        ]
+    )
+
+
+def only_in_app() -> None:
+    """What each page says first.
+
+    A server runs the files of a folder called `pages` by themselves until `st.navigation` has been called once, and the
+    first visitor of a new server may come by a link to a page. After this call the page runs again, inside app.py.
+    """
+    if _IN_APP not in st.session_state:
+        navigate()
+        st.rerun()
