@@ -155,12 +155,13 @@ def _warm_up(chosen: argparse.Namespace) -> None:
 
 
 def _defaults(chosen: argparse.Namespace) -> None:
-    from labseq_core.experiments import result, write_default
+    from labseq_core.experiments import model, result, write_default
     from labseq_core.experiments.defaults import default_configs
 
     for config in default_configs():
         found = result(_follow(config))
-        print(f"{config.dataset}: wrote {write_default(found).name}")
+        models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
+        print(f"{config.dataset}: wrote {write_default(found, models).name} and {len(models)} models")
 
 
 def _compare(chosen: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from labseq_core.experiments.service import (
     TaskStatus,
     cancel,
     list_runs,
+    model,
     result,
     status,
     submit,
@@ -15,5 +16,5 @@ from labseq_core.experiments.service import (
 
 __all__ = [
     "ExperimentConfig", "FeatureChoice", "MethodChoice", "RunResult", "RunStatus", "RunSummary", "TaskStatus", "cancel",
-    "default_results", "list_runs", "result", "status", "submit", "write_default",
+    "default_results", "list_runs", "model", "result", "status", "submit", "write_default",
 ]  # fmt: skip

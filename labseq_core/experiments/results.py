@@ -11,6 +11,7 @@ from pathlib import Path
 
 from labseq_core.data.places import datasets_directory
 from labseq_core.experiments.config import ExperimentConfig
+from labseq_core.learners.base import SequenceLearner
 
 AVERAGED = (
     "accuracy", "sequence_accuracy", "hamming_risk", "span_precision", "span_recall", "span_f1",
@@ -92,10 +93,24 @@ def default_results() -> dict[str, RunResult]:
     return found
 
 
-def write_default(result: RunResult) -> Path:
-    """Keep a result as the default of its corpus."""
+def write_default(result: RunResult, models: dict[str, SequenceLearner]) -> Path:
+    """Keep a result and its models as the default of its corpus."""
     path = defaults_directory() / f"{result.config.dataset}.json"
     path.parent.mkdir(exist_ok=True)
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
     path.write_text(text + "\n", encoding="utf-8")
+    for choice in result.config.methods:
+        models[choice.label].save(_model_path(result.config.dataset, choice.method))
     return path
+
+
+def default_model(dataset: str, label: str) -> bytes | None:
+    """The archive of a default model."""
+    result = default_results().get(dataset)
+    chosen = [choice.method for choice in result.config.methods if choice.label == label] if result else []
+    path = _model_path(dataset, chosen[0]) if chosen else None
+    return path.read_bytes() if path and path.is_file() else None
+
+
+def _model_path(dataset: str, method: str) -> Path:
+    return defaults_directory() / f"{dataset}.{method}.npz"

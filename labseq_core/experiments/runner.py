@@ -13,6 +13,7 @@ from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import evaluate
 from labseq_core.experiments.config import ExperimentConfig, FeatureChoice
+from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
 from labseq_core.solvers.history import Progress
 
@@ -35,6 +36,7 @@ class TaskResult:
     truth: list[list[str]]
     predicted: list[list[str]]
     tokens: list[list[str]]
+    learner: SequenceLearner
 
 
 class Cancelled(Exception):
@@ -85,7 +87,7 @@ def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult
         "n_attributes": encoded.n_attributes,
         "n_parameters": sum(array.size for array in learner._arrays().values()),
     }
-    return TaskResult(row, test.labels, predicted, test.tokens)
+    return TaskResult(row, test.labels, predicted, test.tokens, learner)
 
 
 def _prepare(config: ExperimentConfig, fold: int) -> tuple:

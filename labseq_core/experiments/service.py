@@ -5,6 +5,7 @@ Pages and command line know only submit, status, cancel, result and the lists of
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -19,10 +20,12 @@ from dataclasses import dataclass
 
 from labseq_core._checks import LabSeqError
 from labseq_core.experiments.config import ExperimentConfig
-from labseq_core.experiments.results import RunResult, default_results
+from labseq_core.experiments.results import RunResult, default_model, default_results
 from labseq_core.experiments.runner import tasks_of
 from labseq_core.experiments.store import ACTIVE, RunStore
 from labseq_core.experiments.versions import versions
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.registry import load_model
 
 HEARTBEAT = 1.0  # seconds
 CURVE_POINTS = 200
@@ -180,6 +183,9 @@ class _Service:
             if kind in ("failed", "cancelled"):
                 self.store.update(run_id, state=kind, error=event.get("error"), progress={"tasks": tasks})
                 return True
+            if kind == "model":
+                self.store.keep_artefact(run_id, event["label"], base64.b64decode(event["archive"]))
+                continue
             if kind == "note":
                 self.store.update(run_id, progress={"tasks": tasks, **event})
                 continue
@@ -244,6 +250,18 @@ def result(run_id: str) -> RunResult:
         raise LabSeqError(f"run {run_id} is {row['state']}; it has no result yet")
     config = ExperimentConfig.from_dict(row["config"])
     return RunResult.of(run_id, config, row["versions"], row["created"], row["result"])
+
+
+def model(run_id: str, label: str) -> SequenceLearner:
+    """The model that a run trained for a method (on the first fold), by the method's label in its tables."""
+    if run_id.startswith("default:"):
+        archive = default_model(run_id.removeprefix("default:"), label)
+    else:
+        _row(run_id)
+        archive = RunStore().artefact(run_id, label)
+    if archive is None:
+        raise LabSeqError(f"run {run_id} has no model {label!r}; run it again to get one")
+    return load_model(archive)
 
 
 def list_runs(limit: int = 100) -> list[RunSummary]:

@@ -21,6 +21,9 @@ CREATE TABLE IF NOT EXISTS runs (
     state TEXT NOT NULL, heartbeat REAL NOT NULL, progress TEXT NOT NULL DEFAULT '{}', error TEXT, result TEXT
 );
 CREATE INDEX IF NOT EXISTS runs_by_config ON runs (config_hash, state);
+CREATE TABLE IF NOT EXISTS artefacts (
+    run_id TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run_id, name)
+);
 CREATE INDEX IF NOT EXISTS runs_by_time ON runs (created);
 """
 
@@ -76,6 +79,20 @@ class RunStore:
         with self._connection() as connection:
             row = connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
         return None if row is None else _decoded(row)
+
+    def keep_artefact(self, run_id: str, name: str, data: bytes) -> None:
+        """Keep bytes of a run under a name."""
+        with self._connection() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO artefacts (run_id, name, data) VALUES (?,?,?)", (run_id, name, data)
+            )
+
+    def artefact(self, run_id: str, name: str) -> bytes | None:
+        with self._connection() as connection:
+            row = connection.execute(
+                "SELECT data FROM artefacts WHERE run_id = ? AND name = ?", (run_id, name)
+            ).fetchone()
+        return None if row is None else row["data"]
 
     def finished_like(self, config_hash: str, versions: dict) -> str | None:
         """A finished run of the same configuration with the same versions."""

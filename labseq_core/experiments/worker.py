@@ -5,17 +5,21 @@ It ends when asked to ("cancel"), and at once when its input closes: the process
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sys
+import tempfile
 import threading
 import time
 import traceback
+from pathlib import Path
 
 from labseq_core._checks import LabSeqError
 from labseq_core._jit import warm_up
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.runner import Cancelled, collect, data_hash, run_task, tasks_of
+from labseq_core.learners.base import SequenceLearner
 from labseq_core.solvers.history import Progress
 
 REPORT_EVERY = 0.2  # seconds between two events of one task
@@ -72,8 +76,18 @@ def _run(config: ExperimentConfig, send, cancelled: threading.Event) -> None:
         if cancelled.is_set():
             raise Cancelled
         results.append(run_task(config, task, report))
+        if task.fold == 0:
+            send(event="model", label=task.label, archive=_archive(results[-1].learner))
         send(event="task", task=number, state="done")
     send(event="done", result={**collect(results), "data_hash": data_hash(config.dataset)})
+
+
+def _archive(learner: SequenceLearner) -> str:
+    """A model as text, for the process that keeps the store: it may be on another machine one day."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.npz"
+        learner.save(path)
+        return base64.b64encode(path.read_bytes()).decode()
 
 
 if __name__ == "__main__":

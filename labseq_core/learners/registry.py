@@ -10,7 +10,7 @@ from labseq_core.learners.crf import CRF
 from labseq_core.learners.hmm import HMM
 from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
-from labseq_core.persistence import load_archive
+from labseq_core.persistence import archive_name, load_archive
 
 METHODS: dict[str, type[SequenceLearner]] = {learner.method_id: learner for learner in (HMM, CRF, StructuredPerceptron)}
 
@@ -37,10 +37,10 @@ def make_learner(method_id: str, **options) -> SequenceLearner:
     return method_class(method_id)(**options)
 
 
-def load_model(path: str | Path) -> SequenceLearner:
-    """A model that `save` wrote."""
-    arrays, meta = load_archive(path)
-    name = Path(path).name
+def load_model(source: str | Path | bytes) -> SequenceLearner:
+    """A model that `save` wrote, from its file or from the file's bytes."""
+    arrays, meta = load_archive(source)
+    name = archive_name(source)
     for learner in METHODS.values():
         if learner.__name__ == meta.get("learner"):
             try:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from labseq_core.data.catalogue import list_datasets
-from labseq_core.experiments import default_results, result
+from labseq_core.data.catalogue import list_datasets, load_dataset
+from labseq_core.data.splitting import k_folds
+from labseq_core.experiments import default_results, model, result
 from labseq_core.experiments.defaults import default_configs
 from labseq_core.experiments.runner import data_hash, run_task, tasks_of
 
@@ -23,6 +24,10 @@ def test_a_default_result_belongs_to_the_present_data_and_configuration(name):
     assert found.config == CONFIGS[name], "run `labseq defaults`"
     assert found.data_hash == data_hash(name), "the corpus has changed: run `labseq defaults`"
     assert len(found.rows) == len(tasks_of(found.config))
+    for label in found.per_label:
+        test = load_dataset(name).train.select(k_folds(len(load_dataset(name).train), 5, 0)[0][1])
+        predicted = model(f"default:{name}", label).predict(test)
+        assert predicted[0] == found.examples[0]["predictions"][label]
 
 
 SAMPLE = [("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,))]

@@ -18,6 +18,7 @@ from labseq_core.experiments import (
     MethodChoice,
     cancel,
     list_runs,
+    model,
     result,
     status,
     submit,
@@ -75,6 +76,11 @@ def test_a_run_from_submission_to_table():
     pooled = evaluate([s for one in first for s in one.truth], [s for one in first for s in one.predicted])
     assert found.confusion["HMM"]["counts"] == pooled.confusion.counts.tolist()
     assert found.examples[0]["predictions"]["HMM"] == first[0].predicted[0]
+    kept = model(run_id, "Averaged perceptron (epochs=2)")
+    direct_model = next(one.learner for one in direct if one.row["method"] == "perceptron")
+    assert kept.predict(direct[1].tokens) == direct[1].predicted == direct_model.predict(direct[1].tokens)
+    with pytest.raises(LabSeqError, match="has no model 'CRF'"):
+        model(run_id, "CRF")
     values = [row["span_f1"] for row in found.rows if row["label"] == "HMM"]
     summary = found.summary()[0]
     assert summary["span_f1_mean"] == pytest.approx(sum(values) / 2, rel=1e-12)
