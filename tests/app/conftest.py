@@ -1,0 +1,50 @@
+"""Pages run by AppTest: the real app.py, the real core, training in real processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labseq_core.dashboard_settings import app_path
+
+SECONDS_PER_RUN = 30
+SECONDS_TO_TRAIN = 60
+
+
+@pytest.fixture
+def open_page() -> Callable[..., AppTest]:
+    """Open a page of the app with these parameters in the URL."""
+
+    def opened(name: str = "start", **parameters: str) -> AppTest:
+        app = AppTest.from_file(str(app_path()), default_timeout=SECONDS_PER_RUN)
+        app.run()
+        for key, value in parameters.items():
+            app.query_params[key] = value
+        app.switch_page(f"pages/{name}.py").run()
+        return app
+
+    return opened
+
+
+def problems(app: AppTest) -> list[str]:
+    """All error boxes and exceptions on the page."""
+    return [*(error.value for error in app.error), *(exception.message for exception in app.exception)]
+
+
+def text(app: AppTest) -> str:
+    """All that is written on the page."""
+    kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.success, app.code, app.get("html"))
+    return "\n".join(str(getattr(element, "value", None) or element.proto.body) for kind in kinds for element in kind)
+
+
+def run_until(app: AppTest, reached: Callable[[AppTest], bool]) -> AppTest:
+    """Run the page again and again, as the polling does in a browser."""
+    give_up = time.monotonic() + SECONDS_TO_TRAIN
+    while not reached(app):
+        assert time.monotonic() < give_up, f"not reached in {SECONDS_TO_TRAIN} s; the page says {text(app)}"
+        time.sleep(0.2)
+        app.run()
+    return app

@@ -1,0 +1,102 @@
+"""The train page: its form comes from the registry; a run goes from the form to its numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from labseq_core.experiments import result, status
+from labseq_core.features import TEMPLATES
+from labseq_core.learners import METHODS, method_options
+from tests.app.conftest import problems, run_until, text
+
+
+def start(app):
+    return next(button for button in app.button if button.label == "Start training").click().run()
+
+
+def run_id(app) -> str:
+    return app.session_state["kept.job"]
+
+
+def test_every_option_of_every_method_has_a_widget(open_page):
+    app = open_page("train")
+    app.multiselect(key="methods").set_value([learner.title for learner in METHODS.values()]).run()
+    assert problems(app) == []
+    keys = {element.key for kind in (app.selectbox, app.number_input, app.toggle) for element in kind}
+    expected = {f"{method}.{name}" for method in METHODS for name in method_options(method) if name != "seed"}
+    assert expected <= keys
+
+
+@pytest.mark.parametrize("template", [name for name in TEMPLATES if name != "custom"])
+def test_every_template_can_be_chosen(open_page, template):
+    app = open_page("train", dataset="pitch-accent")
+    app.selectbox(key="features").set_value(template).run()
+    assert problems(app) == []
+    assert f"template: {template}" in text(app)
+
+
+def test_choices_reach_configuration_command_and_script(open_page):
+    app = open_page("train", dataset="toy-pos")
+    app.multiselect(key="methods").set_value(["CRF"]).run()
+    app.selectbox(key="crf.l2").set_value("0.1").run()
+    app.selectbox(key="window").set_value("5").run()
+    app.selectbox(key="folds").set_value("3").run()
+    app.number_input(key="seed").set_value(7).run()
+    assert problems(app) == []
+    assert "labseq compare --dataset toy-pos --methods crf:l2=0.1 --features S3 --window 5 --folds 3 --seed 7" in text(
+        app
+    )
+    assert "l2: 0.1" in text(app)
+    assert "CRF(l2=0.1)" in text(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("methods", "", "choose 1 to"),
+        ("crf.l2", "much", "l2 is 'much'; allowed: a number from 0"),
+        ("crf.l2", "-1", "allowed: a number from 0"),
+    ],
+)
+def test_what_cannot_be_run_is_told_and_cannot_be_started(open_page, name, value, expected):
+    app = open_page("train", **{name: value})
+    (message,) = problems(app)
+    assert expected in message
+    assert app.number_input(key="seed"), "the rest of the form is there"
+    assert next(button for button in app.button if button.label == "Start training").disabled
+
+
+def test_a_run_from_the_form_to_its_numbers(open_page):
+    app = start(open_page("train", dataset="toy-pos", methods="HMM"))
+    assert problems(app) == []
+    run_until(app, lambda app: bool(app.success))
+    assert problems(app) == []
+    summary = result(run_id(app)).summary()
+    assert app.table[0].value["Token accuracy"].tolist() == [f"{row['accuracy_mean']:.4f}" for row in summary]
+
+    again = start(open_page("train", dataset="toy-pos", methods="HMM"))
+    assert run_id(again) == run_id(app), "the same configuration is answered from the store"
+
+    reloaded = open_page("train", job=run_id(app))
+    assert reloaded.success, "a reload finds the run by the URL"
+    next(button for button in app.button if button.label == "Compare in detail").click().run()
+    assert app.title[0].value == "Compare"
+    assert app.selectbox(key="run.choice").value == run_id(app)
+
+
+def test_a_run_can_be_cancelled(open_page):
+    app = open_page("train", dataset="pitch-accent", methods="Averaged perceptron", folds="10")
+    app.number_input(key="perceptron.epochs").set_value(10_000).run()
+    start(app)
+    next(button for button in app.button if button.label == "Cancel").click().run()
+    run_until(app, lambda app: not status(run_id(app)).active)
+    app.run()
+    (message,) = problems(app)
+    assert "cancelled" in message
+
+
+def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
+    app = open_page("train", job="20000101-000000-abcdef")
+    (message,) = problems(app)
+    assert "there is no run '20000101-000000-abcdef'" in message
+    assert app.multiselect(key="methods").value
