@@ -1,5 +1,6 @@
 """Inference on label chains: one layer under every method."""
 
+from labseq_core.chain.derivatives import Rest, covariance_product, refuse_forbidden, rest_of
 from labseq_core.chain.inference import (
     BestLabelling,
     Posterior,
@@ -14,6 +15,6 @@ from labseq_core.chain.inference import (
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
 
 __all__ = [
-    "BestLabelling", "ChainPotentials", "ChainStatistics", "Posterior", "forward_backward", "k_best", "max_marginals",
-    "path_scores", "path_statistics", "subtract_path", "viterbi",
+    "BestLabelling", "ChainPotentials", "ChainStatistics", "Posterior", "Rest", "covariance_product", "forward_backward",
+    "k_best", "max_marginals", "path_scores", "path_statistics", "refuse_forbidden", "rest_of", "subtract_path", "viterbi",
 ]  # fmt: skip

@@ -9,7 +9,8 @@ import numpy as np
 from numba import prange
 
 from labseq_core._jit import BatchRoutine
-from labseq_core.chain import recursions as one
+from labseq_core.chain import max_recursions, sum_recursions
+from labseq_core.chain.scores import path_score
 
 MAX_CHUNKS = 32
 
@@ -40,35 +41,66 @@ def forward_backward_batch(
         tentative = np.zeros((1, n_labels, n_labels))
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
-            edges_from = stride * begin
-            edges_to = stride * end + (1 - stride)
-            counts_from = begin if stride else chunk
-            counts = edge_counts[counts_from : counts_from + edges_to - edges_from]
-            alpha = marginals[begin:end]
-            length = end - begin
-            log_z = one.scaled_forward(
-                node[begin:end], start, stop, exp_edge[edges_from:edges_to], shift[edges_from:edges_to],
-                in_range[edges_from:edges_to], stride, alpha, emission[:length], scale[:length],
+            edges = slice(stride * begin, stride * end + (1 - stride))
+            counts = edge_counts[begin:end] if stride else edge_counts[chunk : chunk + 1]
+            log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
+                node[begin:end], start, stop, edge[edges], stride, exp_edge[edges], exp_edge_transposed[edges],
+                shift[edges], in_range[edges], marginals[begin:end], counts, stride,
+                emission, scale, tentative, beta, message, work,
             )  # fmt: skip
-            done = log_z == log_z
-            if done:
-                target = counts if stride else tentative
-                done = one.scaled_backward(
-                    exp_edge[edges_from:edges_to], exp_edge_transposed[edges_from:edges_to], stride, alpha,
-                    emission[:length], scale[:length], target, beta, message,
-                )  # fmt: skip
-                if done and not stride:
-                    counts += tentative
-                if not done and stride:
-                    counts[:] = 0.0
-                tentative[:] = 0.0
-            if not done:
-                log_z = one.log_forward_backward(
-                    node[begin:end], start, stop, edge[edges_from:edges_to], stride, alpha, scale[:length],
-                    counts, beta, message, work,
-                )  # fmt: skip
-            log_partition[i] = log_z
-            in_log_domain[i] = not done
+
+
+@BatchRoutine
+def covariance_batch(
+    start, node, edge, stop, offsets, chunks, stride, exp_edge, exp_edge_transposed, shift, in_range,
+    direction_node, direction_edge, direction_stride, node_change, edge_change,
+):  # fmt: skip
+    """Derivatives of the marginals along a direction; the edge marginals of one sequence at a time are kept in memory."""
+    n_labels = node.shape[1]
+    for chunk in prange(chunks.size - 1):
+        longest = 0
+        for i in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, offsets[i + 1] - offsets[i])
+        marginals, emission, before = (
+            np.empty((longest, n_labels)), np.empty((longest, n_labels)), np.empty((longest, n_labels)),
+        )  # fmt: skip
+        scale = np.empty(longest)
+        beta, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+        tentative = np.zeros((1, n_labels, n_labels))
+        pairs = np.empty((longest, n_labels, n_labels))
+        for i in range(chunks[chunk], chunks[chunk + 1]):
+            begin, end = offsets[i], offsets[i + 1]
+            length = end - begin
+            edges = slice(stride * begin, stride * end + (1 - stride))
+            pairs[:length] = 0.0
+            sum_recursions.posterior_sequence(
+                node[begin:end], start, stop, edge[edges], stride, exp_edge[edges], exp_edge_transposed[edges],
+                shift[edges], in_range[edges], marginals[:length], pairs[:length], 1,
+                emission, scale, tentative, beta, message, work,
+            )  # fmt: skip
+            directions = slice(direction_stride * begin, direction_stride * end + (1 - direction_stride))
+            changes = edge_change[begin:end] if direction_stride else edge_change[chunk : chunk + 1]
+            sum_recursions.covariance_sequence(
+                marginals[:length], pairs[:length], direction_node[begin:end], direction_edge[directions],
+                direction_stride, node_change[begin:end], changes, before, beta, message,
+            )  # fmt: skip
+
+
+@BatchRoutine
+def rest_batch(
+    start, node, edge, stop, offsets, chunks, stride, labels, log_weights, normalised, log_odds, marginals, edge_counts
+):  # fmt: skip
+    n_labels = node.shape[1]
+    for chunk in prange(chunks.size - 1):
+        ahead, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+        for i in range(chunks[chunk], chunks[chunk + 1]):
+            begin, end = offsets[i], offsets[i + 1]
+            edges = edge[stride * begin : stride * end + (1 - stride)]
+            counts = edge_counts[begin:end] if stride else edge_counts[chunk : chunk + 1]
+            log_odds[i] = sum_recursions.rest_sequence(
+                node[begin:end], start, stop, edges, stride, labels[begin:end], log_weights[i], normalised,
+                marginals[begin:end], counts, ahead, message, work,
+            )  # fmt: skip
 
 
 @BatchRoutine
@@ -83,7 +115,7 @@ def viterbi_batch(start, node, edge, stop, offsets, chunks, stride, labels, scor
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            scores[i] = one.viterbi_sequence(
+            scores[i] = max_recursions.viterbi_sequence(
                 node[begin:end], start, stop, edges, stride, labels[begin:end], origin, best, candidate
             )
 
@@ -96,7 +128,9 @@ def max_marginals_batch(start, node, edge, stop, offsets, chunks, stride, throug
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            one.max_marginals_sequence(node[begin:end], start, stop, edges, stride, through[begin:end], ahead, work)
+            max_recursions.max_marginals_sequence(
+                node[begin:end], start, stop, edges, stride, through[begin:end], ahead, work
+            )
 
 
 @BatchRoutine
@@ -115,7 +149,7 @@ def k_best_batch(start, node, edge, stop, offsets, chunks, stride, k, labels, sc
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
             own = labels[k * begin : k * end].reshape((k, end - begin))
-            one.k_best_sequence(
+            max_recursions.k_best_sequence(
                 node[begin:end], start, stop, edges, stride, k, own, scores[i], best, origin_label, origin_rank, rank
             )
 
@@ -126,4 +160,4 @@ def path_score_batch(start, node, edge, stop, offsets, chunks, stride, labels, s
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            scores[i] = one.path_score(node[begin:end], start, stop, edges, stride, labels[begin:end])
+            scores[i] = path_score(node[begin:end], start, stop, edges, stride, labels[begin:end])

@@ -9,7 +9,7 @@ import numpy as np
 from labseq_core._checks import LabSeqError, as_label_indices, require
 from labseq_core.chain import batch
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
-from labseq_core.chain.recursions import exponentiate_edges
+from labseq_core.chain.sum_recursions import exponentiate_edges
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,15 @@ class BestLabelling:
 
 def forward_backward(potentials: ChainPotentials) -> Posterior:
     """log Z, node marginals and expected transition counts, O(l S²) a sequence."""
-    matrices, stride = potentials.edge_matrices, potentials.edge_stride
-    chunks = batch.chunk_bounds(potentials.offsets)
-    exp_edge, transposed = np.empty_like(matrices), np.empty_like(matrices)
-    shift, in_range = np.empty(len(matrices)), np.empty(len(matrices), dtype=np.bool_)
-    exponentiate_edges(matrices, exp_edge, transposed, shift, in_range)
+    arguments = batch_arguments(potentials)
+    stride, n_chunks = potentials.edge_stride, len(arguments[5]) - 1
     log_partition = np.empty(len(potentials))
     marginals = np.empty_like(potentials.node)
-    counts = np.zeros((len(marginals) if stride else max(1, len(chunks) - 1), *matrices.shape[1:]))
+    counts = np.zeros((len(marginals) if stride else max(1, n_chunks), *potentials.edge.shape[-2:]))
     in_log_domain = np.empty(len(potentials), dtype=np.bool_)
     batch.forward_backward_batch(
-        potentials.start, potentials.node, matrices, potentials.stop, potentials.offsets, chunks, stride,
-        exp_edge, transposed, shift, in_range, log_partition, marginals, counts, in_log_domain,
-        work=3 * _work(potentials),
+        *arguments, *exponentiated_edges(potentials), log_partition, marginals, counts, in_log_domain,
+        work=3 * work_of(potentials),
     )  # fmt: skip
     _refuse_impossible(log_partition)
     edge = counts if stride else counts.sum(axis=0)
@@ -62,7 +58,7 @@ def viterbi(potentials: ChainPotentials) -> BestLabelling:
     """The best labelling of each sequence; among equals the lowest label indices, from the end."""
     labels = np.empty(len(potentials.node), dtype=np.int64)
     scores = np.empty(len(potentials))
-    batch.viterbi_batch(*_batch_arguments(potentials), labels, scores, work=_work(potentials))
+    batch.viterbi_batch(*batch_arguments(potentials), labels, scores, work=work_of(potentials))
     _refuse_impossible(scores)
     return BestLabelling(labels, scores)
 
@@ -78,7 +74,7 @@ def k_best(potentials: ChainPotentials, k: int) -> list[list[tuple[np.ndarray, f
         k = max(1, min(k, n_labels**longest))
     labels = np.empty(k * len(potentials.node), dtype=np.int64)
     scores = np.empty((len(potentials), k))
-    batch.k_best_batch(*_batch_arguments(potentials), k, labels, scores, work=k * _work(potentials))
+    batch.k_best_batch(*batch_arguments(potentials), k, labels, scores, work=k * work_of(potentials))
     _refuse_impossible(scores[:, 0])
     result = []
     for i in range(len(potentials)):
@@ -90,7 +86,7 @@ def k_best(potentials: ChainPotentials, k: int) -> list[list[tuple[np.ndarray, f
 def max_marginals(potentials: ChainPotentials) -> np.ndarray:
     """(positions, S): the best score of any labelling through each (position, label); -inf where there is none."""
     through = np.empty_like(potentials.node)
-    batch.max_marginals_batch(*_batch_arguments(potentials), through, work=_work(potentials))
+    batch.max_marginals_batch(*batch_arguments(potentials), through, work=work_of(potentials))
     _refuse_impossible(through[potentials.offsets[:-1]].max(axis=1))
     return through
 
@@ -99,22 +95,28 @@ def path_scores(potentials: ChainPotentials, labels: np.ndarray) -> np.ndarray:
     """(sequences,): F(x, y) of the given labels (flat indices); -inf where y uses a forbidden transition."""
     labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
     scores = np.empty(len(potentials))
-    batch.path_score_batch(*_batch_arguments(potentials), labels, scores, work=len(labels))
+    batch.path_score_batch(*batch_arguments(potentials), labels, scores, work=len(labels))
     return scores
 
 
-def subtract_path(statistics: ChainStatistics, labels: np.ndarray, offsets: np.ndarray) -> ChainStatistics:
-    """Statistics minus those of the given labels (indicators of nodes, counts of transitions); reuses their arrays."""
+def subtract_path(
+    statistics: ChainStatistics, labels: np.ndarray, offsets: np.ndarray, weights: np.ndarray | float = 1.0
+) -> ChainStatistics:
+    """Statistics minus those of the given labels (indicators of nodes, counts of transitions); reuses their arrays.
+
+    weights: how often each position counts.
+    """
     node, edge = statistics.node, statistics.edge
     positions = np.arange(len(labels))
-    node[positions, labels] -= 1.0
+    node[positions, labels] -= weights
     arrivals = np.delete(positions, offsets[:-1])
     before, after = labels[arrivals - 1], labels[arrivals]
+    weight = np.broadcast_to(weights, labels.shape)[arrivals]
     if edge.ndim == 3:
-        edge[arrivals, before, after] -= 1.0
+        edge[arrivals, before, after] -= weight
     else:
         n_labels = edge.shape[0]
-        edge -= np.bincount(before * n_labels + after, minlength=n_labels * n_labels).reshape(edge.shape)
+        edge -= np.bincount(before * n_labels + after, weight, n_labels * n_labels).reshape(edge.shape)
     return ChainStatistics.from_node_and_edge(node, edge, offsets)
 
 
@@ -128,11 +130,21 @@ def path_statistics(potentials: ChainPotentials, labels: np.ndarray) -> ChainSta
     return ChainStatistics(-minus.start, -minus.node, -minus.edge, -minus.stop)
 
 
-def _work(potentials: ChainPotentials) -> int:
+def exponentiated_edges(potentials: ChainPotentials) -> tuple[np.ndarray, ...]:
+    """What the scaled recursion takes in place of the edge scores: made once for all sequences."""
+    matrices = potentials.edge_matrices
+    exp_edge, transposed = np.empty_like(matrices), np.empty_like(matrices)
+    shift, in_range = np.empty(len(matrices)), np.empty(len(matrices), dtype=np.bool_)
+    exponentiate_edges(matrices, exp_edge, transposed, shift, in_range)
+    return exp_edge, transposed, shift, in_range
+
+
+def work_of(potentials: ChainPotentials) -> int:
+    """About how many multiplications one pass takes."""
     return potentials.node.size * potentials.n_labels
 
 
-def _batch_arguments(potentials: ChainPotentials) -> tuple:
+def batch_arguments(potentials: ChainPotentials) -> tuple:
     chunks = batch.chunk_bounds(potentials.offsets)
     return (
         potentials.start, potentials.node, potentials.edge_matrices, potentials.stop,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labseq_core._jit import compiled
-from labseq_core.chain.recursions import viterbi_sequence
+from labseq_core.chain.max_recursions import viterbi_sequence
 from labseq_core.scoring.linear import score_positions
 
 

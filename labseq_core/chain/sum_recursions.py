@@ -1,4 +1,4 @@
-"""The compiled recursions on one sequence. Recursions that call each other share this file.
+"""The compiled recursions on one sequence that add up over all labellings.
 
 Shapes: node (l, S), start and stop (S,), edge (1 or l, S, S) addressed as edge[stride * t]. All float64, C order.
 In formulas ψ_t(s) = node[t, s] + [t = 1] start[s] + [t = l] stop[s], and E_t[r, s] is the transition into position t.
@@ -11,22 +11,12 @@ import math
 import numpy as np
 
 from labseq_core._jit import compiled
+from labseq_core.chain.scores import node_score
 
 # Scaled recursions multiply three factors, each exactly 0 (forbidden) or at least FLOOR, so no product underflows.
 # A sequence that would leave this range is done in the log domain instead.
 FLOOR = 1e-100
 LOG_FLOOR = math.log(FLOOR)
-
-
-@compiled
-def node_score(node, start, stop, t, s):
-    """ψ_t(s)."""
-    score = node[t, s]
-    if t == 0:
-        score += start[s]
-    if t == node.shape[0] - 1:
-        score += stop[s]
-    return score
 
 
 @compiled
@@ -115,8 +105,10 @@ def scaled_forward(node, start, stop, exp_edge, edge_shift, edge_in_range, strid
 
 
 @compiled
-def scaled_backward(exp_edge, exp_edge_transposed, stride, alpha, emission, scale, edge_counts, beta, message):
-    """Turns alpha into node marginals and adds the edge marginals to edge_counts[stride * t]; False asks for the log domain.
+def scaled_backward(
+    exp_edge, exp_edge_transposed, stride, alpha, emission, scale, edge_counts, count_stride, beta, message
+):  # fmt: skip
+    """Turns alpha into node marginals, adds edge marginals to edge_counts[count_stride * t]; False: use the log domain.
 
     β_l = 1,   g_t(s) = e_t(s) β_t(s) / c_t,   β_{t-1}(r) = Σ_s e^{E[r, s]} g_t(s)
     p(y_t = s) = α_t(s) β_t(s),   p(y_{t-1} = r, y_t = s) = α_{t-1}(r) e^{E[r, s]} g_t(s)
@@ -137,10 +129,11 @@ def scaled_backward(exp_edge, exp_edge_transposed, stride, alpha, emission, scal
             weight = message[s]
             for r in range(n_labels):
                 beta[r] += weight * exp_edge_transposed[m, s, r]
+        c = count_stride * t
         for r in range(n_labels):
             before = alpha[t - 1, r]
             for s in range(n_labels):
-                edge_counts[m, r, s] += before * exp_edge[m, r, s] * message[s]
+                edge_counts[c, r, s] += before * exp_edge[m, r, s] * message[s]
         for r in range(n_labels):
             if beta[r] > 1.0 / FLOOR or 0.0 < beta[r] < FLOOR:
                 return False
@@ -150,7 +143,9 @@ def scaled_backward(exp_edge, exp_edge_transposed, stride, alpha, emission, scal
 
 
 @compiled
-def log_forward_backward(node, start, stop, edge, stride, alpha, normaliser, edge_counts, beta, message, work):
+def log_forward_backward(
+    node, start, stop, edge, stride, alpha, normaliser, edge_counts, count_stride, beta, message, work
+):  # fmt: skip
     """The same in the log domain, normalised at each position so that long sequences and large scores lose no digits.
 
     a_t(s) = ψ_t(s) + log Σ_r e^{a_{t-1}(r) + E[r, s]} - c_t,   log Z = Σ_t c_t
@@ -181,7 +176,7 @@ def log_forward_backward(node, start, stop, edge, stride, alpha, normaliser, edg
         for r in range(n_labels):
             for s in range(n_labels):
                 work[s] = edge[m, r, s] + message[s]
-                edge_counts[m, r, s] += math.exp(alpha[t - 1, r] + work[s])
+                edge_counts[count_stride * t, r, s] += math.exp(alpha[t - 1, r] + work[s])
             beta[r] = log_sum_exp(work)
     for s in range(n_labels):
         alpha[0, s] = math.exp(alpha[0, s] + beta[s])
@@ -189,126 +184,141 @@ def log_forward_backward(node, start, stop, edge, stride, alpha, normaliser, edg
 
 
 @compiled
-def viterbi_sequence(node, start, stop, edge, stride, labels, origin, best, candidate):
-    """Fills labels with argmax_y F(x, y), lowest label first among equals; gives the maximum.
+def posterior_sequence(
+    node, start, stop, edge, stride, exp_edge, exp_edge_transposed, shift, in_range,
+    marginals, edge_counts, count_stride, emission, scale, tentative, beta, message, work,
+):  # fmt: skip
+    """Node marginals, edge marginals added to edge_counts[count_stride * t], log Z, and whether the log domain was needed.
 
-    δ_t(s) = ψ_t(s) + max_r (δ_{t-1}(r) + E[r, s]),   origin[t, s] the maximising r
+    The scaled recursion is tried first; what an abandoned try has added must not stay, so sums go to `tentative` first.
     """
-    length, n_labels = node.shape
-    for s in range(n_labels):
-        best[s] = node_score(node, start, stop, 0, s)
-    for t in range(1, length):
-        m = stride * t
-        for s in range(n_labels):
-            candidate[s] = best[0] + edge[m, 0, s]
-            origin[t, s] = 0
-        for r in range(1, n_labels):
-            before = best[r]
-            for s in range(n_labels):
-                score = before + edge[m, r, s]
-                if score > candidate[s]:
-                    candidate[s] = score
-                    origin[t, s] = r
-        for s in range(n_labels):
-            best[s] = candidate[s] + node_score(node, start, stop, t, s)
-    last = 0
-    for s in range(1, n_labels):
-        if best[s] > best[last]:
-            last = s
-    score = best[last]
-    for t in range(length - 1, -1, -1):
-        labels[t] = last
-        last = origin[t, last]
-    return score
+    length = node.shape[0]
+    log_z = scaled_forward(
+        node, start, stop, exp_edge, shift, in_range, stride, marginals, emission[:length], scale[:length]
+    )
+    if log_z == log_z:
+        target = edge_counts if count_stride else tentative
+        done = scaled_backward(
+            exp_edge, exp_edge_transposed, stride, marginals, emission[:length], scale[:length], target, count_stride,
+            beta, message,
+        )  # fmt: skip
+        if done and not count_stride:
+            edge_counts[0] += tentative[0]
+        tentative[:] = 0.0
+        if done:
+            return log_z, False
+        if count_stride:
+            edge_counts[:] = 0.0
+    log_z = log_forward_backward(
+        node, start, stop, edge, stride, marginals, scale[:length], edge_counts, count_stride, beta, message, work
+    )
+    return log_z, True
 
 
 @compiled
-def max_marginals_sequence(node, start, stop, edge, stride, through, ahead, work):
-    """through[t, s] = max of F(x, y) over labellings with y_t = s: forward maxima plus backward maxima.
+def covariance_sequence(
+    marginals, pairs, direction_node, direction_edge, direction_stride, node_change, edge_change, before, ahead, message
+):  # fmt: skip
+    """The derivative of node and edge marginals when potentials move along a direction v: Cov(statistics, ⟨v, statistics⟩).
 
-    ahead_t(r) = max_s (E[r, s] + ψ_{t+1}(s) + ahead_{t+1}(s))
+    B_t(s) = E[⟨v, statistics up to t⟩ | y_t = s] = v_t(s) + Σ_r p(y_{t-1} = r | y_t = s) (B_{t-1}(r) + v[r, s])
+    A_t(r) = E[⟨v, statistics after t⟩ | y_t = r] = Σ_s p(y_{t+1} = s | y_t = r) (v[r, s] + v_{t+1}(s) + A_{t+1}(s))
+    dp_t(s) = p_t(s) (B_t(s) + A_t(s) - E),   dp_t(r, s) = p_t(r, s) (B_{t-1}(r) + v[r, s] + v_t(s) + A_t(s) - E)
+    Conditional expectations are averages of v, so nothing grows or underflows.
     """
-    length, n_labels = node.shape
+    length, n_labels = marginals.shape
     for t in range(length):
         for s in range(n_labels):
-            best = 0.0
-            if t > 0:
-                best = -np.inf
+            total = 0.0
+            if t > 0 and marginals[t, s] > 0.0:
                 for r in range(n_labels):
-                    best = max(best, through[t - 1, r] + edge[stride * t, r, s])
-            through[t, s] = best + node_score(node, start, stop, t, s)
+                    total += pairs[t, r, s] * (before[t - 1, r] + direction_edge[direction_stride * t, r, s])
+                total /= marginals[t, s]
+            before[t, s] = direction_node[t, s] + total
+    mean = 0.0
     for s in range(n_labels):
+        mean += marginals[length - 1, s] * before[length - 1, s]
         ahead[s] = 0.0
-    for t in range(length - 1, 0, -1):
-        m = stride * t
+    for t in range(length - 1, -1, -1):
         for s in range(n_labels):
-            work[s] = node_score(node, start, stop, t, s) + ahead[s]
-            through[t, s] += ahead[s]
+            node_change[t, s] = marginals[t, s] * (before[t, s] + ahead[s] - mean)
+            message[s] = direction_node[t, s] + ahead[s]
+        if t == 0:
+            return
+        d = direction_stride * t
         for r in range(n_labels):
-            best = -np.inf
+            total = 0.0
             for s in range(n_labels):
-                best = max(best, edge[m, r, s] + work[s])
-            ahead[r] = best
-    for s in range(n_labels):
-        through[0, s] += ahead[s]
+                onward = direction_edge[d, r, s] + message[s]
+                total += pairs[t, r, s] * onward
+                edge_change[d, r, s] += pairs[t, r, s] * (before[t - 1, r] + onward - mean)
+            ahead[r] = total / marginals[t - 1, r] if marginals[t - 1, r] > 0.0 else 0.0
 
 
 @compiled
-def k_best_sequence(node, start, stop, edge, stride, k, labels, scores, best, origin_label, origin_rank, rank):
-    """The k best distinct labellings, best first; scores beyond the number of allowed labellings are -inf.
+def rest_sequence(
+    node, start, stop, edge, stride, labels, log_weight, normalised, marginals, edge_counts, ahead, message, work
+):  # fmt: skip
+    """log Σ_{y ≠ y*} e^{F(y) - F(y*)} = log(1/p(y*) - 1), and the marginals of the distribution over that rest,
+    either normalised or times e^{log_weight} (1/p(y*) - 1), which needs no division at all.
 
-    best[t, s, j] is the j-th best score of a prefix ending in s. The sorted lists of all predecessors r are merged by
-    keeping one rank per r, so a position costs O(k S²).
+    Scores are taken relative to those of y* (so y* itself has score 0), and a flag is carried: has y left y* yet?
+    D_t(s), deviated up to t:  ψ_t(s) + log(Σ_r e^{D_{t-1}(r) + E[r, s]} + [s ≠ y*_t] e^{E[y*_{t-1}, s]})
+    A_t(s), all that follows a deviated prefix, as in forward-backward;
+    U_t, what follows y* up to t and deviates later:
+    U_{t-1} = log(Σ_{s ≠ y*_t} e^{E[y*, s] + ψ_t(s) + A_t(s)} + e^{U_t})
+    Gives -inf where y* is the only labelling.
     """
     length, n_labels = node.shape
+    deviated = marginals  # D_t until the backward pass has turned it into marginals
+    for t in range(length):
+        truth = labels[t]
+        level = node_score(node, start, stop, t, truth)
+        if t > 0:
+            level += edge[stride * t, labels[t - 1], truth]
+        for s in range(n_labels):
+            incoming = -np.inf
+            if t == 0:
+                if s != truth:
+                    incoming = 0.0
+            else:
+                for r in range(n_labels):
+                    work[r] = deviated[t - 1, r] + edge[stride * t, r, s]
+                work[n_labels] = edge[stride * t, labels[t - 1], s] if s != truth else -np.inf
+                incoming = log_sum_exp(work)
+            deviated[t, s] = incoming + node_score(node, start, stop, t, s) - level
+    log_odds = log_sum_exp(deviated[length - 1])
+    if log_odds == -np.inf:
+        marginals[:] = 0.0
+        return log_odds
+    norm = log_odds if normalised else -log_weight
     for s in range(n_labels):
-        for j in range(k):
-            best[0, s, j] = -np.inf
-        best[0, s, 0] = node_score(node, start, stop, 0, s)
-    for t in range(1, length):
+        ahead[s] = 0.0
+    undeviated = -np.inf  # U_t
+    for t in range(length - 1, -1, -1):
+        truth = labels[t]
+        level = node_score(node, start, stop, t, truth)
+        if t > 0:
+            level += edge[stride * t, labels[t - 1], truth]
+        for s in range(n_labels):
+            message[s] = node_score(node, start, stop, t, s) - level + ahead[s]
+            marginals[t, s] = math.exp(deviated[t, s] + ahead[s] - norm)
+        marginals[t, truth] += math.exp(undeviated - norm)
+        if t == 0:
+            # The first position deviates from the start itself: there is no pair before it.
+            return log_odds
         m = stride * t
         for s in range(n_labels):
-            here = node_score(node, start, stop, t, s)
-            for r in range(n_labels):
-                rank[r] = 0
-            for j in range(k):
-                chosen = 0
-                highest = -np.inf
-                for r in range(n_labels):
-                    if rank[r] < k:
-                        score = best[t - 1, r, rank[r]] + edge[m, r, s]
-                        if score > highest:
-                            highest = score
-                            chosen = r
-                best[t, s, j] = highest + here
-                origin_label[t, s, j] = chosen
-                origin_rank[t, s, j] = min(rank[chosen], k - 1)
-                rank[chosen] += 1
-    for s in range(n_labels):
-        rank[s] = 0
-    for j in range(k):
-        last = 0
-        scores[j] = -np.inf
-        for s in range(n_labels):
-            if rank[s] < k and best[length - 1, s, rank[s]] > scores[j]:
-                scores[j] = best[length - 1, s, rank[s]]
-                last = s
-        place = min(rank[last], k - 1)
-        rank[last] += 1
-        for t in range(length - 1, -1, -1):
-            labels[j, t] = last
-            if t > 0:
-                previous = origin_label[t, last, place]
-                place = origin_rank[t, last, place]
-                last = previous
-
-
-@compiled
-def path_score(node, start, stop, edge, stride, labels):
-    """F(x, y) of one labelling."""
-    total = 0.0
-    for t in range(node.shape[0]):
-        total += node_score(node, start, stop, t, labels[t])
-        if t > 0:
-            total += edge[stride * t, labels[t - 1], labels[t]]
-    return total
+            work[s] = edge[m, labels[t - 1], s] + message[s] if s != truth else -np.inf
+            edge_counts[m, labels[t - 1], s] += math.exp(work[s] - norm)
+        edge_counts[m, labels[t - 1], truth] += math.exp(undeviated - norm)
+        work[n_labels] = undeviated
+        later = log_sum_exp(work)
+        for r in range(n_labels):
+            for s in range(n_labels):
+                work[s] = edge[m, r, s] + message[s]
+                edge_counts[m, r, s] += math.exp(deviated[t - 1, r] + work[s] - norm)
+            work[n_labels] = -np.inf
+            ahead[r] = log_sum_exp(work)
+        undeviated = later
+    return log_odds

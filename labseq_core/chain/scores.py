@@ -1,0 +1,31 @@
+"""Scores of one sequence, compiled.
+
+Shapes: node (l, S), start and stop (S,), edge (1 or l, S, S) addressed as edge[stride * t]. All float64, C order.
+In formulas ψ_t(s) = node[t, s] + [t = 1] start[s] + [t = l] stop[s], and E_t[r, s] is the transition into position t.
+"""
+
+from __future__ import annotations
+
+from labseq_core._jit import compiled
+
+
+@compiled
+def node_score(node, start, stop, t, s):
+    """ψ_t(s)."""
+    score = node[t, s]
+    if t == 0:
+        score += start[s]
+    if t == node.shape[0] - 1:
+        score += stop[s]
+    return score
+
+
+@compiled
+def path_score(node, start, stop, edge, stride, labels):
+    """F(x, y) of one labelling."""
+    total = 0.0
+    for t in range(node.shape[0]):
+        total += node_score(node, start, stop, t, labels[t])
+        if t > 0:
+            total += edge[stride * t, labels[t - 1], labels[t]]
+    return total

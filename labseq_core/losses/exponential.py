@@ -1,0 +1,26 @@
+"""The exponential loss, T 3.2: an upper bound on the number of labellings that beat the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labseq_core.chain import ChainPotentials, ChainStatistics, path_statistics, rest_of, subtract_path
+
+
+def exponential_loss(
+    potentials: ChainPotentials, labels: np.ndarray, log_weights: np.ndarray | None = None
+) -> tuple[float, ChainStatistics]:
+    """Σ_i w_i (1/p(y^i|x^i) - 1) = Σ_i w_i Σ_{y ≠ y^i} e^{F(x^i, y) - F(x^i, y^i)}, never forming 1/p; log w_i given.
+
+    The derivative for sequence i is W_i (E_rest[statistics] - statistics of y^i), W_i = w_i (1/p - 1).
+    """
+    weights = np.zeros(len(potentials)) if log_weights is None else log_weights
+    rest = rest_of(potentials, labels, weights)
+    with np.errstate(over="ignore"):  # an infinite loss sends a line search back
+        per_sequence = np.exp(rest.log_odds + weights)
+    value = float(per_sequence.sum())
+    if not np.isfinite(value):
+        return np.inf, path_statistics(potentials, labels)
+    lengths = np.diff(potentials.offsets)
+    derivative = subtract_path(rest.statistics, labels, potentials.offsets, np.repeat(per_sequence, lengths))
+    return value, derivative
