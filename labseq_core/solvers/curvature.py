@@ -23,37 +23,27 @@ class CurvatureMemory:
         self.vectors = np.zeros((2 * size + 1, n))  # s_0 .. s_{m-1}, y_0 .. y_{m-1}, the gradient
         self.products = np.zeros((2 * size + 1, 2 * size + 1))
         self.order: list[int] = []  # slots in use, oldest first
+        self.fresh = False  # the newest pair has no products yet
         self.chunks = np.unique(np.linspace(0, -(-n // BLOCK), 33).astype(np.int64))
-
-    @property
-    def gradient(self) -> np.ndarray:
-        return self.vectors[-1]
 
     def clear(self) -> None:
         self.order.clear()
+        self.fresh = False
 
-    def start(self, gradient: np.ndarray) -> None:
-        """Begin at a point with this gradient and no pairs."""
-        self.clear()
-        self.gradient[:] = gradient
-        self._refresh([2 * self.size])
-
-    def add(self, displacement: np.ndarray, new_gradient: np.ndarray) -> None:
-        """Take in a step and the gradient after it; a pair without positive curvature is left out."""
+    def add(self, displacement: np.ndarray, change: np.ndarray) -> None:
+        """Take in a step and by how much it changed the gradient."""
         if len(self.order) == self.size:
             del self.order[0]
         slot = min(set(range(self.size)) - set(self.order))
-        s, y, g = slot, self.size + slot, 2 * self.size
-        self.vectors[s] = displacement
-        np.subtract(new_gradient, self.gradient, out=self.vectors[y])
-        self.gradient[:] = new_gradient
+        self.vectors[slot] = displacement
+        self.vectors[self.size + slot] = change
         self.order.append(slot)
-        self._refresh([s, y, g])
-        if self.products[s, y] <= 1e-12 * self.products[y, y]:
-            self.order.pop()
+        self.fresh = True
 
-    def direction(self) -> tuple[np.ndarray, float]:
+    def direction(self, gradient: np.ndarray) -> tuple[np.ndarray, float]:
         """-H·gradient, H the inverse Hessian that the pairs give; and its product with the gradient, the slope."""
+        self.vectors[-1] = gradient
+        self._refresh()
         share = np.zeros(len(self.vectors))  # direction = share @ vectors
         share[-1] = -1.0
         weight = {}
@@ -72,16 +62,19 @@ class CurvatureMemory:
         combine(self.vectors, used, share, self.chunks, direction, work=used.size * direction.size)
         return direction, float(self.products[-1] @ share)
 
-    def _refresh(self, changed: list[int]) -> None:
-        """Inner products of the vectors that have changed with all in use."""
-        used = np.array(sorted({*self.order, *(self.size + slot for slot in self.order), *changed, 2 * self.size}))
-        parts = np.zeros((len(self.chunks) - 1, len(changed), used.size))
-        rows = np.array(changed)
-        inner_products(self.vectors, rows, used, self.chunks, parts, work=self.vectors.shape[1] * used.size)
-        found = parts.sum(axis=0)
-        for place, row in enumerate(changed):
-            self.products[row, used] = found[place]
-            self.products[used, row] = found[place]
+    def _refresh(self) -> None:
+        """Inner products of the vectors that have changed with all in use; a pair without curvature is dropped."""
+        newest = [self.order[-1], self.size + self.order[-1]] if self.fresh else []
+        changed = np.array([*newest, 2 * self.size])
+        used = np.array([*self.order, *(self.size + slot for slot in self.order), 2 * self.size])
+        parts = np.zeros((len(self.chunks) - 1, changed.size, used.size))
+        inner_products(self.vectors, changed, used, self.chunks, parts, work=self.vectors.shape[1] * used.size)
+        for row, products in zip(changed, parts.sum(axis=0)):
+            self.products[row, used] = products
+            self.products[used, row] = products
+        if newest and self.products[newest[0], newest[1]] <= 1e-12 * self.products[newest[1], newest[1]]:
+            self.order.pop()
+        self.fresh = False
 
 
 @compiled_sum

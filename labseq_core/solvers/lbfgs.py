@@ -46,32 +46,31 @@ def minimise(
     point = np.array(start, dtype=np.float64)
     value, gradient = function(point)
     pairs = CurvatureMemory(memory, point.size)
-    pairs.start(gradient)
     evaluations, iteration, why = 1, 0, "the iteration limit was reached"
-    norm = _norm(gradient)
-    first_ratio = ratio = norm / max(1.0, _norm(point))
+    norm = norm_of(gradient)
+    first_ratio = ratio = norm / max(1.0, norm_of(point))
     recorder.record(0, value, 0.0, gradient_norm=norm, evaluations=evaluations, **observe(iteration, point))
     while ratio > tol and iteration < max_iter and not recorder.stopped:
-        direction, slope = pairs.direction()
+        direction, slope = pairs.direction(gradient)
         if slope >= 0.0:  # rounding has spoiled the pairs
-            pairs.start(gradient)
-            direction, slope = pairs.direction()
+            pairs.clear()
+            direction, slope = pairs.direction(gradient)
         first_step = 1.0 if pairs.order else 1.0 / max(1.0, norm)
         found = _line_search(function, point, value, slope, direction, first_step)
         evaluations += found.evaluations
-        stuck = found.step == 0.0 or (found.value >= value and _norm(found.gradient) >= norm)
+        stuck = found.step == 0.0 or (found.value >= value and norm_of(found.gradient) >= norm)
         if stuck:
             if pairs.order:  # try once more along the gradient itself
-                pairs.start(gradient)
+                pairs.clear()
                 continue
             why = "rounding errors allow no further descent"
             break
-        pairs.add(found.point - point, found.gradient)
+        pairs.add(found.point - point, found.gradient - gradient)
         point, value, gradient = found.point, found.value, found.gradient
         iteration += 1
-        norm = _norm(gradient)
-        ratio = norm / max(1.0, _norm(point))
-        done = max(iteration / max_iter, _share_of_decades(first_ratio, ratio, tol))
+        norm = norm_of(gradient)
+        ratio = norm / max(1.0, norm_of(point))
+        done = max(iteration / max_iter, share_of_decades(first_ratio, ratio, tol))
         recorder.record(
             iteration, value, done, gradient_norm=norm, evaluations=evaluations, **observe(iteration, point)
         )
@@ -83,11 +82,11 @@ def minimise(
     return Minimum(point, value, norm, iteration, evaluations, converged, why)
 
 
-def _norm(vector: np.ndarray) -> float:
+def norm_of(vector: np.ndarray) -> float:
     return math.sqrt(dot(vector, vector))
 
 
-def _share_of_decades(first: float, now: float, goal: float) -> float:
+def share_of_decades(first: float, now: float, goal: float) -> float:
     """How far a quantity has fallen from `first` to `goal`, on a log scale: a guess of the work done."""
     if now <= goal:
         return 1.0
