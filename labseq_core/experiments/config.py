@@ -195,4 +195,6 @@ def _known_keys(cls: type, what: str, data) -> dict:
 
 
 def _shown(value) -> str:
+    if value is None:
+        return "none"
     return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,72 +1,92 @@
-"""Conditional random fields: T 2.2.2, 2.3.1."""
+"""Conditional random fields and their kin: one model, four losses. T 2.2, 2.3, 3.2; B 4, 6."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.linear import LinearLearner
-from labseq_core.learners.options import START_STOP, Option
+from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
+from labseq_core.learners.penalised import Loss, PenalisedLearner
 from labseq_core.losses import LOSSES
-from labseq_core.scoring.linear import LinearScoring
-from labseq_core.solvers.curvature import dot
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import minimise
 
-DEV_EVERY = 10  # iterations between two looks at the development data
+NOISE = 0.1  # standard deviation of a perturbation, relative to that of the weights
+WORTHWHILE = 1e-4  # relative gain for which a restart is followed by another
 
 
-class CRF(LinearLearner):
-    """Minimises Σ_i -log p(y^i | x^i) + (l2/2) ‖w‖²; convex, so there is one optimum."""
+class CRF(PenalisedLearner):
+    """Minimises a loss summed over sequences + (l2/2) ‖w‖² + l1 ‖w‖₁.
+
+    loss "log": Σ_i -log p(y^i | x^i), convex.   "exp": Σ_i π^{l_i} (1/p(y^i | x^i) - 1), π = length_decay, convex.
+    "marginal": Σ_i (1/l_i) Σ_t -log p(y_t^i | x^i).   "marginal-exp": Σ_i Σ_t 1/p(y_t^i | x^i).   The last two are not
+    convex: with restarts > 0 the optimum is perturbed and improved again until that gains nothing.
+    """
 
     method_id = "crf"
     title = "CRF"
     summary = "Conditional random field: the probability of the whole labelling is made as large as possible."
     where = "thesis 2.2.2, 2.3.1"
     probabilistic = True
-    facts = ("objective_", "n_iter_", "converged_", "stop_reason_")
     options = (
-        Option("l2", "float", 1.0, "Strength of the squared penalty on all weights; 0 switches it off.", low=0.0, high=1e6,
-               log_scale=True, where="T 2.2.2"),
-        Option("max_iter", "int", 300, "At most this many iterations.", low=1, high=100_000, advanced=True),
-        Option("tol", "float", 1e-3, "Stop when the gradient is this small relative to the weights.", low=0.0, high=1.0,
-               log_scale=True, advanced=True),
+        Option("loss", "choice", "log", "log: whole sequence; exp: bound on wrong labellings; marginal(-exp): token by token.",
+               choices=tuple(LOSSES), where="T 2.2.2, 2.2.3, 3.2; B 24"),
+        L2,
+        L1,
+        Option("length_decay", "float", 1.0, "π of the exp loss: a sequence of length l counts π^l times. 1 over the number of "
+               "labels keeps long sequences from owning all weight.", low=1e-6, high=1.0, where="T 3.7"),
+        CONSTRAINTS,
+        Option("restarts", "int", 0, "Marginal losses: at most so many restarts from a perturbed optimum.", low=0, high=1000,
+               where="T 2.3.2", advanced=True),
+        MAX_ITER,
+        TOL,
+        SEED,
         START_STOP,
     )  # fmt: skip
 
-    def __init__(self, l2: float = 1.0, max_iter: int = 300, tol: float = 1e-3, start_stop: bool = False):
+    def __init__(
+        self,
+        loss: str = "log",
+        l2: float = 1.0,
+        l1: float = 0.0,
+        length_decay: float = 1.0,
+        constraints: str | None = None,
+        restarts: int = 0,
+        max_iter: int = 300,
+        tol: float = 1e-3,
+        seed: int = 0,
+        start_stop: bool = False,
+    ):
+        self.loss = loss
         self.l2 = l2
+        self.l1 = l1
+        self.length_decay = length_decay
+        self.constraints = constraints
+        self.restarts = restarts
         self.max_iter = max_iter
         self.tol = tol
+        self.seed = seed
         self.start_stop = start_stop
 
+    def _loss(self, encoded: EncodedSequences) -> Loss:
+        loss = LOSSES[self.loss]
+        if self.loss == "exp":
+            return partial(loss, log_weights=np.log(self.length_decay) * np.diff(encoded.offsets))
+        return loss
+
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
-        scoring = LinearScoring(encoded, len(self.classes_), self.start_stop)
-        loss = LOSSES["log"]
-
-        def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-            value, statistics = loss(scoring.potentials(scoring.weights(flat)), labels)
-            gradient = scoring.gradient(statistics)
-            gradient += self.l2 * flat
-            return value + 0.5 * self.l2 * dot(flat, flat), gradient
-
-        def observe(iteration: int, flat: np.ndarray) -> dict:
-            if dev is None or iteration % DEV_EVERY:
-                return {}
-            return {"dev_accuracy": self._dev_accuracy(dev, scoring.weights(flat))}
-
-        found = minimise(
-            objective,
-            scoring.weights().flat,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            recorder=recorder,
-            observe=observe,
-        )
-        self.weights_ = scoring.weights(found.point)
-        self.objective_ = found.value
-        self.n_iter_ = found.iterations
-        self.converged_ = found.converged
-        self.stop_reason_ = found.why
-        if dev is not None:
-            recorder.rows[-1]["dev_accuracy"] = self._dev_accuracy(dev, self.weights_)
+        scoring = self._scoring(encoded)
+        best = self._minimise(scoring, labels, self._start().flat, dev, recorder)
+        if self.loss.startswith("marginal"):
+            random = np.random.default_rng(self.seed)
+            for _ in range(self.restarts):
+                if recorder.stopped:
+                    break
+                noise = random.normal(size=best.point.size) * NOISE * float(np.std(best.point))
+                again = self._minimise(scoring, labels, best.point + noise, dev, recorder)
+                gain = best.value - again.value
+                best = again if gain > 0.0 else best
+                if gain <= WORTHWHILE * abs(best.value):
+                    break
+        self._keep(best, scoring, dev, recorder)

@@ -1,4 +1,4 @@
-"""The supervised hidden Markov model: smoothed counts."""
+"""The supervised hidden Markov model: smoothed counts of label pairs, and of words or of all attributes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.options import Option
+from labseq_core.learners.column_model import ColumnModel
+from labseq_core.learners.options import SMOOTHING, Option
 from labseq_core.solvers.history import Recorder
 
 EMITTED = "word="  # the attribute that an HMM emits
-SAVED = ("start_log_prob", "transition_log_prob", "emission_log_prob")
 
 
 class HMM(SequenceLearner):
-    """p(x, y) = p(y_1) Π_t p(y_t | y_{t-1}) Π_t p(word_t | y_t): relative frequencies, smoothed by added counts.
+    """p(x, y) = p(y_1) Π_{t>1} p(y_t | y_{t-1}) Π_t p(x_t | y_t): relative frequencies, smoothed by added counts.
 
-    Words that training never saw share one bucket. Of all attributes only the current word is used.
+    emissions="word": x_t is the current word; words that training never saw share one bucket.
+    emissions="attributes": x_t is all attributes, overlapping or not, taken as independent given the label (`column_model`).
     """
 
     method_id = "hmm"
@@ -27,22 +28,27 @@ class HMM(SequenceLearner):
     where = "lecture slides; thesis 4.6"
     probabilistic = True
     options = (
-        Option("smoothing", "float", 0.1, "Added to every count, so that nothing unseen is impossible.",
-               low=1e-9, high=1e3, log_scale=True),
+        Option("emissions", "choice", "word",
+               "What a label emits: the current word alone, or all attributes, each column independent of the others.",
+               choices=("word", "attributes"), where="T Table 4.1"),
+        SMOOTHING,
     )  # fmt: skip
 
-    def __init__(self, smoothing: float = 0.1):
+    emission_log_prob_: np.ndarray | None  # (words + unknown, S)
+    column_model_: ColumnModel | None
+
+    def __init__(self, emissions: str = "word", smoothing: float = 0.1):
+        self.emissions = emissions
         self.smoothing = smoothing
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         n_labels, k = len(self.classes_), self.smoothing
-        self._word_rows = _word_rows(self.vocabulary_.names)
-        words = _words(encoded, self._word_rows)
-        n_words = int(self._word_rows.max(initial=-1)) + 1
-        require(n_words > 0, "the HMM needs the current word as an attribute; use features S1, S2, S3, POS or prosody")
+        if self.emissions == "word":
+            self.column_model_, log_emission = None, self._learn_words(encoded, labels)
+        else:
+            self.emission_log_prob_, self.column_model_ = None, ColumnModel.learn(encoded, labels, n_labels, k)
+            log_emission = float(np.take_along_axis(self._node(encoded), labels[:, np.newaxis], axis=1).sum())
         bounds = encoded.offsets
-        counts = np.zeros((n_words + 1, n_labels))
-        np.add.at(counts, (words, labels), 1.0)
         pairs = np.zeros((n_labels, n_labels))
         arrivals = np.delete(np.arange(labels.size), bounds[:-1])
         np.add.at(pairs, (labels[arrivals - 1], labels[arrivals]), 1.0)
@@ -50,27 +56,46 @@ class HMM(SequenceLearner):
         self.start_log_prob_ = np.log((first + k) / (first + k).sum())
         # The denominator of a transition counts what is followed by something: last tokens are not.
         self.transition_log_prob_ = np.log((pairs + k) / (pairs + k).sum(axis=1, keepdims=True))
-        self.emission_log_prob_ = np.log((counts + k) / (counts + k).sum(axis=0))  # (words + unknown, S)
-        joint = float(
-            self.start_log_prob_ @ first
-            + np.sum(self.transition_log_prob_ * pairs)
-            + np.sum(self.emission_log_prob_ * counts)
-        )
+        joint = float(self.start_log_prob_ @ first + np.sum(self.transition_log_prob_ * pairs) + log_emission)
         recorder.record(1, -joint, 1.0)
 
+    def _learn_words(self, encoded: EncodedSequences, labels: np.ndarray) -> float:
+        """Count words; the log probability of those of the training data, given their labels."""
+        self._word_rows = _word_rows(self.vocabulary_.names)
+        n_words = int(self._word_rows.max(initial=-1)) + 1
+        fix = "use features S1, S2, S3, POS or prosody, or emissions='attributes'"
+        require(n_words > 0, f"the HMM needs the current word as an attribute; {fix}")
+        counts = np.zeros((n_words + 1, len(self.classes_)))
+        np.add.at(counts, (_words(encoded, self._word_rows), labels), 1.0)
+        smoothed = counts + self.smoothing
+        self.emission_log_prob_ = np.log(smoothed / smoothed.sum(axis=0))
+        return np.sum(self.emission_log_prob_ * counts)
+
+    def _node(self, encoded: EncodedSequences) -> np.ndarray:
+        if self.column_model_ is not None:
+            return self.column_model_.scores(encoded)
+        return self.emission_log_prob_[_words(encoded, self._word_rows)]
+
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        words = _words(encoded, self._word_rows)
-        node = self.emission_log_prob_[words]
         stop = np.zeros(len(self.classes_))
-        return ChainPotentials.trusted(self.start_log_prob_, node, self.transition_log_prob_, stop, encoded.offsets)
+        return ChainPotentials.trusted(
+            self.start_log_prob_, self._node(encoded), self.transition_log_prob_, stop, encoded.offsets
+        )
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name + "_") for name in SAVED}
+        words = {"emission_log_prob": self.emission_log_prob_}
+        return {
+            "start_log_prob": self.start_log_prob_,
+            "transition_log_prob": self.transition_log_prob_,
+            **(words if self.column_model_ is None else self.column_model_.arrays()),
+        }
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        for name in SAVED:
-            setattr(self, name + "_", arrays[name])
-        self._word_rows = _word_rows(self.vocabulary_.names)
+        names = self.vocabulary_.names
+        self.start_log_prob_, self.transition_log_prob_ = arrays["start_log_prob"], arrays["transition_log_prob"]
+        self.emission_log_prob_ = arrays.get("emission_log_prob")
+        self.column_model_ = None if self.emission_log_prob_ is not None else ColumnModel.restore(arrays, names)
+        self._word_rows = _word_rows(names)
 
 
 def _word_rows(names: tuple[str, ...]) -> np.ndarray:

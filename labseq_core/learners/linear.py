@@ -1,29 +1,68 @@
-"""Learners with explicit weights: how they score and what they save."""
+"""Learners with explicit weights: how they score, start from another model, and what they save."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, viterbi
+from labseq_core.chain.constraints import constraints_for
+from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.base import Labels, SequenceLearner
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.solvers.history import Callback
 
 
 class LinearLearner(SequenceLearner):
     """`weights_` holds observation weights (attributes, S), transition weights (S, S), start and stop weights (S,)."""
 
-    start_stop: bool
+    start_stop: bool = False
+    constraints: str | None = None
     weights_: LinearWeights
 
+    def fit(
+        self,
+        X,
+        y: Labels | None = None,
+        *,
+        dev=None,
+        callback: Callback | None = None,
+        init: LinearLearner | None = None,
+    ) -> LinearLearner:
+        """As in `SequenceLearner`; init: a fitted model whose weights for the same attributes and labels are the start."""
+        require(init is None or hasattr(init, "weights_"), "init must be a fitted model with weights, or None")
+        self._init = init
+        try:
+            return super().fit(X, y, dev=dev, callback=callback)
+        finally:
+            del self._init
+
+    def _scoring(self, encoded: EncodedSequences) -> LinearScoring:
+        constraints = constraints_for(self.constraints, self.classes_)
+        return LinearScoring(encoded, len(self.classes_), self.start_stop, constraints)
+
+    def _start(self) -> LinearWeights:
+        """Zeros, or the weights of `init` where it knows the attribute and the label."""
+        weights = LinearWeights.zeros(len(self.vocabulary_), len(self.classes_), self.start_stop)
+        if self._init is not None:
+            before = self._init.weights_
+            labels = Alphabet(self._init.classes_).encode(self.classes_, unknown=-1)
+            attributes = self._init.vocabulary_.encode(self.vocabulary_.names, unknown=-1)
+            known_labels, known = np.flatnonzero(labels >= 0), np.flatnonzero(attributes >= 0)
+            old = labels[known_labels]
+            weights.node[np.ix_(known, known_labels)] = before.node[np.ix_(attributes[known], old)]
+            weights.edge[np.ix_(known_labels, known_labels)] = before.edge[np.ix_(old, old)]
+            weights.start[known_labels], weights.stop[known_labels] = before.start[old], before.stop[old]
+        return weights
+
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        return LinearScoring(encoded, len(self.classes_), self.start_stop).potentials(self.weights_)
+        return self._scoring(encoded).potentials(self.weights_)
 
     def _dev_accuracy(self, dev, weights: LinearWeights) -> float:
         """Token accuracy of given weights on the development data."""
         encoded, labels = dev
-        scoring = LinearScoring(encoded, weights.edge.shape[0], self.start_stop)
-        return float(np.mean(viterbi(scoring.potentials(weights)).labels == labels))
+        return float(np.mean(viterbi(self._scoring(encoded).potentials(weights)).labels == labels))
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {"weights": self.weights_.flat}

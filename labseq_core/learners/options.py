@@ -20,11 +20,11 @@ class Option:
 
     name: str
     kind: str  # a key of KINDS
-    default: float | int | bool | str
+    default: float | int | bool | str | None
     help: str
     low: float | None = None
     high: float | None = None
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | None, ...] = ()  # None is shown and typed as "none"
     log_scale: bool = False  # a form offers powers of ten
     where: str = ""  # equation or section
     advanced: bool = False  # a form hides it at first
@@ -36,7 +36,7 @@ class Option:
         if fits and is_number:
             inside = (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
             fits = math.isfinite(value) and inside
-        elif fits and self.kind == "choice":
+        elif self.kind == "choice":
             fits = value in self.choices
         if not fits:
             raise LabSeqError(f"{self.name} is {value!r}; allowed: {self.allowed}")
@@ -46,27 +46,54 @@ class Option:
         if self.kind == "bool":
             return "True or False"
         if self.kind == "choice":
-            return ", ".join(self.choices)
+            return ", ".join(map(shown_choice, self.choices))
         noun = "a whole number" if self.kind == "int" else "a number"
         if self.low is not None and self.high is not None:
             return f"{noun} from {self.low:g} to {self.high:g}"
         return noun if self.low is None else f"{noun} of at least {self.low:g}"
 
-    def parse(self, text: str) -> float | int | bool | str:
+    def parse(self, text: str) -> float | int | bool | str | None:
         """The value a user typed."""
         try:
+            if self.kind == "choice":
+                return {shown_choice(choice): choice for choice in self.choices}[text.strip()]
             if self.kind == "bool":
-                value: float | int | bool | str = {"true": True, "false": False}[text.strip().lower()]
+                value: float | int | bool = {"true": True, "false": False}[text.strip().lower()]
             else:
-                value = {"float": float, "int": int, "choice": str}[self.kind](text.strip())
+                value = {"float": float, "int": int}[self.kind](text.strip())
         except (KeyError, ValueError):
             raise LabSeqError(f"{self.name} is {text!r}; allowed: {self.allowed}") from None
         self.check(value)
         return value
 
 
+def shown_choice(choice: str | None) -> str:
+    return "none" if choice is None else choice
+
+
 # Options that several methods share.
+SMOOTHING = Option(
+    "smoothing", "float", 0.1, "Added to every count, so that nothing unseen is impossible.",
+    low=1e-9, high=1e3, log_scale=True, where="lecture slides, Limitations of HMMs",
+)  # fmt: skip
 SEED = Option("seed", "int", 0, "Seed of the random order of sequences; the same seed gives the same model.", low=0)
 START_STOP = Option(
     "start_stop", "bool", False, "Learn weights for the first and the last label of a sequence too.", advanced=True
 )
+CONSTRAINTS = Option(
+    "constraints", "choice", None, "bio: I-X only after B-X or I-X, in training and in decoding. For BIO labels only.",
+    choices=(None, "bio"), where="T B.2",
+)  # fmt: skip
+L2 = Option(
+    "l2", "float", 1.0, "Strength of the squared penalty on all weights; 0 switches it off.", low=0.0, high=1e6,
+    log_scale=True, where="T 2.2.2",
+)  # fmt: skip
+L1 = Option(
+    "l1", "float", 0.0, "Strength of the absolute penalty: the larger, the more weights are exactly zero.", low=0.0,
+    high=1e6, log_scale=True, where="T 3.7",
+)  # fmt: skip
+MAX_ITER = Option("max_iter", "int", 300, "At most this many iterations.", low=1, high=100_000, advanced=True)
+TOL = Option(
+    "tol", "float", 1e-3, "Stop when the gradient is this small relative to the weights.", low=0.0, high=1.0,
+    log_scale=True, advanced=True,
+)  # fmt: skip

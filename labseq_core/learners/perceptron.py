@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden
+from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.linear import LinearLearner
-from labseq_core.learners.options import SEED, START_STOP, Option
+from labseq_core.learners.options import CONSTRAINTS, SEED, START_STOP, Option
 from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.averaged_updates import perceptron_block
 from labseq_core.solvers.history import Recorder
@@ -25,22 +27,31 @@ class StructuredPerceptron(LinearLearner):
         Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1"),
         Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones."),
         Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True),
+        CONSTRAINTS,
         SEED,
         START_STOP,
     )
 
     def __init__(
-        self, epochs: int = 10, averaged: bool = True, shuffle: bool = True, seed: int = 0, start_stop: bool = False
+        self,
+        epochs: int = 10,
+        averaged: bool = True,
+        shuffle: bool = True,
+        constraints: str | None = None,
+        seed: int = 0,
+        start_stop: bool = False,
     ):
         self.epochs = epochs
         self.averaged = averaged
         self.shuffle = shuffle
+        self.constraints = constraints
         self.seed = seed
         self.start_stop = start_stop
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         n_sequences, shape = len(encoded), (encoded.n_attributes, len(self.classes_), self.start_stop)
-        weights, sums = LinearWeights.zeros(*shape), LinearWeights.zeros(*shape)
+        weights, sums = self._start(), LinearWeights.zeros(*shape)
+        self._forbid(weights, encoded, labels)
         lengths = np.diff(encoded.offsets)
         random = np.random.default_rng(self.seed)
         steps = 0
@@ -65,7 +76,18 @@ class StructuredPerceptron(LinearLearner):
 
     def _model(self, weights: LinearWeights, sums: LinearWeights, steps: int, shape) -> LinearWeights:
         flat = weights.flat - sums.flat / steps if self.averaged else weights.flat.copy()
+        flat[flat == -np.inf] = 0.0  # what is forbidden is so by the constraints, not by a weight
         return LinearWeights.of(flat, *shape)
+
+    def _forbid(self, weights: LinearWeights, encoded: EncodedSequences, labels: np.ndarray) -> None:
+        """-inf for forbidden transitions: they are never decoded, and never corrected since the truth has none."""
+        constraints = constraints_for(self.constraints, self.classes_)
+        if constraints is not None:
+            start, edge = constraints.apply(weights.start, weights.edge)
+            nothing = np.zeros((encoded.n_positions, len(self.classes_)))
+            allowed = ChainPotentials.trusted(start, nothing, edge, weights.stop, encoded.offsets)
+            refuse_forbidden(path_scores(allowed, labels))
+            weights.start[:], weights.edge[:] = start, edge
 
 
 def _blocks(order: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:

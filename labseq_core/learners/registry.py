@@ -8,11 +8,14 @@ from labseq_core._checks import LabSeqError
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.hmm import HMM
+from labseq_core.learners.maxent import MaxEnt
+from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.persistence import archive_name, load_archive
 
-METHODS: dict[str, type[SequenceLearner]] = {learner.method_id: learner for learner in (HMM, CRF, StructuredPerceptron)}
+_LEARNERS = (NaiveBayes, MaxEnt, HMM, CRF, StructuredPerceptron)
+METHODS: dict[str, type[SequenceLearner]] = {learner.method_id: learner for learner in _LEARNERS}
 
 
 def method_class(method_id: str) -> type[SequenceLearner]:

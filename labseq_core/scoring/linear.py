@@ -14,6 +14,7 @@ from labseq_core._checks import require
 from labseq_core._jit import BatchRoutine, compiled
 from labseq_core.chain import ChainPotentials, ChainStatistics
 from labseq_core.chain.batch import chunk_bounds
+from labseq_core.chain.constraints import Constraints
 from labseq_core.features.encoded import EncodedSequences
 
 
@@ -44,8 +45,15 @@ class LinearWeights:
 class LinearScoring:
     """Scores of one encoded batch; arrays are made once and reused from call to call."""
 
-    def __init__(self, encoded: EncodedSequences, n_labels: int, start_stop: bool = False):
+    def __init__(
+        self,
+        encoded: EncodedSequences,
+        n_labels: int,
+        start_stop: bool = False,
+        constraints: Constraints | None = None,
+    ):
         self.encoded, self.n_labels, self.start_stop = encoded, n_labels, start_stop
+        self.constraints = constraints
         self._chunks = encoded.offsets[chunk_bounds(encoded.offsets)]
         self._by_attribute: tuple[np.ndarray, ...] | None = None
 
@@ -60,7 +68,10 @@ class LinearScoring:
         encoded = self.encoded
         work = encoded.indices.size * self.n_labels
         score_batch(encoded.indptr, encoded.indices, encoded.values, weights.node, self._chunks, node, work=work)
-        return ChainPotentials.trusted(weights.start, node, weights.edge, weights.stop, encoded.offsets)
+        start, edge = weights.start, weights.edge
+        if self.constraints is not None:
+            start, edge = self.constraints.apply(start, edge)
+        return ChainPotentials.trusted(start, node, edge, weights.stop, encoded.offsets)
 
     def gradient(self, statistics: ChainStatistics) -> np.ndarray:
         """The chain rule: derivatives with respect to potentials -> derivatives with respect to the flat weights."""

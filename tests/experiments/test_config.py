@@ -88,7 +88,7 @@ def test_bad_choices_are_named(change, message):
         ("dataset: toy-pos\nmethods: [crf]\ncolour: red", "unknown entry 'colour'; known are dataset, methods"),
         ("dataset: toy-pos\nmethods: [crv]", "no method 'crv'; choose from"),
         ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l2: -1}", "l2 is -1; allowed: a number from 0"),
-        ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l3: 1}", "no option 'l3'; it has l2"),
+        ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l3: 1}", "no option 'l3'; it has loss, l2"),
         ("dataset: toy-pos\nmethods: [crf]\nfeatures: S9", "features is 'S9'; choose one of"),
         ("dataset: toy-pos\nmethods: [crf]\nfeatures: {template: S3, window: 2}", "window is 2; choose an odd number"),
     ],

@@ -16,7 +16,11 @@ X, Y = toy.corpus(seed=30, n_sequences=24)
 every_method = pytest.mark.parametrize("method", METHODS)
 every_probabilistic_method = pytest.mark.parametrize("method", [id for id, one in METHODS.items() if one.probabilistic])
 # A grid of two values for one option of each method.
-GRIDS = {"hmm": {"smoothing": [0.1, 1.0]}, "crf": {"l2": [0.1, 10.0]}, "perceptron": {"epochs": np.array([1, 3])}}
+GRIDS = {
+    "maxent": {"l2": [0.1, 10.0]},
+    "naive-bayes": {"smoothing": [0.1, 1.0]}, "hmm": {"smoothing": [0.1, 1.0]}, "crf": {"l2": [0.1, 10.0]},
+    "perceptron": {"epochs": np.array([1, 3])},
+}  # fmt: skip
 
 
 def fitted(method: str, **options):
@@ -287,5 +291,5 @@ def test_numpy_arrays_as_sequences(method):
 
 
 def test_unknown_methods_are_named():
-    with pytest.raises(LabSeqError, match="there is no method 'svm'; choose from hmm, crf, perceptron"):
+    with pytest.raises(LabSeqError, match="there is no method 'svm'; choose from naive-bayes, maxent, hmm, crf, perceptron"):
         method_class("svm")

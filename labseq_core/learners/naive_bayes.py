@@ -1,0 +1,51 @@
+"""Naive Bayes: each token on its own, its attributes independent given the label."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labseq_core.chain import ChainPotentials
+from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.column_model import ColumnModel
+from labseq_core.learners.options import SMOOTHING
+from labseq_core.solvers.history import Recorder
+
+
+class NaiveBayes(SequenceLearner):
+    """p(x_t, y_t) = p(y_t) Π_columns p(value | y_t), by smoothed counts; the labels of neighbours play no part.
+
+    `column_model` says what the columns of an observation are.
+    """
+
+    method_id = "naive-bayes"
+    title = "Naive Bayes"
+    summary = "Each token on its own: counts of labels, and of attributes per label; no optimisation at all."
+    where = "lecture slides, Naive Bayes"
+    probabilistic = True
+    options = (SMOOTHING,)
+
+    def __init__(self, smoothing: float = 0.1):
+        self.smoothing = smoothing
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        n_labels, k = len(self.classes_), self.smoothing
+        counts = np.bincount(labels, minlength=n_labels) + k
+        self.prior_log_prob_ = np.log(counts / counts.sum())
+        self.column_model_ = ColumnModel.learn(encoded, labels, n_labels, k)
+        joint = np.take_along_axis(self._potentials_of(encoded).node, labels[:, np.newaxis], axis=1)
+        recorder.record(1, -float(joint.sum()), 1.0)
+
+    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
+        n_labels = len(self.classes_)
+        node = self.column_model_.scores(encoded)
+        node += self.prior_log_prob_
+        none = np.zeros(n_labels)
+        return ChainPotentials.trusted(none, node, np.zeros((n_labels, n_labels)), none, encoded.offsets)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {"prior_log_prob": self.prior_log_prob_, **self.column_model_.arrays()}
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        self.prior_log_prob_ = arrays["prior_log_prob"]
+        self.column_model_ = ColumnModel.restore(arrays, self.vocabulary_.names)

@@ -1,0 +1,70 @@
+"""Learners that minimise a loss plus penalties on explicit weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from labseq_core.chain import ChainPotentials, ChainStatistics
+from labseq_core.features import EncodedSequences
+from labseq_core.learners.linear import LinearLearner
+from labseq_core.scoring.linear import LinearScoring
+from labseq_core.solvers.curvature import dot
+from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.lbfgs import Minimum, minimise
+from labseq_core.solvers.owlqn import minimise_l1
+
+DEV_EVERY = 10  # iterations between two looks at the development data
+Loss = Callable[[ChainPotentials, np.ndarray], tuple[float, ChainStatistics]]
+
+
+class PenalisedLearner(LinearLearner):
+    """Minimises loss + (l2/2) ‖w‖² + l1 ‖w‖₁ over all weights, transitions included."""
+
+    l2: float
+    l1: float
+    max_iter: int
+    tol: float
+    facts = ("objective_", "n_iter_", "converged_", "stop_reason_", "n_nonzero_")
+
+    def _loss(self, encoded: EncodedSequences) -> Loss:
+        """What is minimised beside the penalties."""
+        raise TypeError(f"{type(self).__name__} names no loss")
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        scoring, start = self._scoring(encoded), self._start().flat
+        found = self._minimise(scoring, labels, start, dev, recorder)
+        self._keep(found, scoring, dev, recorder)
+
+    def _minimise(
+        self, scoring: LinearScoring, labels: np.ndarray, start: np.ndarray, dev, recorder: Recorder
+    ) -> Minimum:
+        loss = self._loss(scoring.encoded)
+
+        def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+            value, statistics = loss(scoring.potentials(scoring.weights(flat)), labels)
+            gradient = scoring.gradient(statistics)
+            if self.l2:
+                gradient += self.l2 * flat
+            return value + 0.5 * self.l2 * dot(flat, flat), gradient
+
+        def observe(iteration: int, flat: np.ndarray) -> dict:
+            if dev is None or iteration % DEV_EVERY:
+                return {}
+            return {"dev_accuracy": self._dev_accuracy(dev, scoring.weights(flat))}
+
+        rules = {"max_iter": self.max_iter, "tol": self.tol, "recorder": recorder, "observe": observe}
+        if self.l1:
+            return minimise_l1(objective, start, self.l1, **rules)
+        return minimise(objective, start, **rules)
+
+    def _keep(self, found: Minimum, scoring: LinearScoring, dev, recorder: Recorder) -> None:
+        self.weights_ = scoring.weights(found.point)
+        self.objective_ = found.value
+        self.n_iter_ = found.iterations
+        self.converged_ = found.converged
+        self.stop_reason_ = found.why
+        self.n_nonzero_ = int(np.count_nonzero(found.point))
+        if dev is not None:
+            recorder.rows[-1]["dev_accuracy"] = self._dev_accuracy(dev, self.weights_)
