@@ -36,11 +36,11 @@ def _ramp(low: str, high: str, steps: int = 10) -> str:
 
 
 _LOOKS = {
-    "theme.light.primaryColor": "#0068A3",
+    "theme.light.primaryColor": "#005A8C",
     "theme.light.backgroundColor": BACKGROUNDS["light"],
     "theme.light.secondaryBackgroundColor": "#F3F5F7",
-    "theme.light.textColor": "#1B2530",
-    "theme.dark.primaryColor": "#3D8FC4",
+    "theme.light.textColor": "#0B1118",
+    "theme.dark.primaryColor": "#7CC4F0",
     "theme.dark.backgroundColor": BACKGROUNDS["dark"],
     "theme.dark.secondaryBackgroundColor": "#1D252E",
     "theme.dark.textColor": "#EDF1F5",
@@ -51,7 +51,7 @@ _LOOKS = {
     "theme.chartCategoricalColors": json.dumps(COLOURS),
     "theme.light.chartSequentialColors": _ramp("#F1F5F8", "#005A8C"),
     "theme.dark.chartSequentialColors": _ramp("#1D252E", "#7CC4F0"),
-    "theme.headingFontSizes": json.dumps(["2.1rem", "1.5rem", "1.2rem"]),
+    "theme.headingFontSizes": json.dumps(["2.1rem", "1.3rem", "1.1rem"]),
 }
 
 STREAMLIT_SETTINGS: dict[str, str | int | bool] = {**_SERVING, **_LOOKS}

@@ -30,7 +30,7 @@ def scores(found: RunResult) -> None:
         best = caching.best_accuracy(found.config.dataset)
         charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
     with meaning:
-        st.subheader("What the numbers mean")
+        st.header("What the numbers mean")
         st.markdown(metrics.definitions(summary))
         st.download_button(
             "All numbers as CSV", found.csv(), f"labseq-{found.run_id.replace(':', '-')}.csv", "text/csv",
@@ -47,11 +47,11 @@ def one_method(found: RunResult) -> None:
     label = st.segmented_control("Method", labels, default=labels[-1], required=True, key="method", bind="query-params")
     table, matrix = st.columns([2, 3], gap="large")
     with table:
-        st.subheader("Label by label")
+        st.header("Label by label")
         st.dataframe(found.per_label[label], hide_index=True, column_config=metrics.column_formats())
         st.caption("Each token counts by itself. Support: how many tokens truly have the label.")
     with matrix:
-        st.subheader("What is taken for what")
+        st.header("What is taken for what")
         counts = found.confusion[label]
         figure = charts.confusion_heat_map(counts["labels"], counts["counts"], metrics.row_shares(counts["counts"]))
         st.caption("Rows are true labels, columns predicted ones; numbers are tokens, colour is the share of the row.")
@@ -59,7 +59,7 @@ def one_method(found: RunResult) -> None:
 
 
 def examples(found: RunResult) -> None:
-    st.subheader("Sentence by sentence")
+    st.header("Sentence by sentence")
     usual = metrics.most_telling(found.examples) + 1
     number = st.number_input(
         f"Sentence (of {len(found.examples)})",

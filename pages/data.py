@@ -38,7 +38,7 @@ def offer_download(info: DatasetInfo) -> None:
 
 
 def sentences(name: str, part: str, seen: caching.PartOverview) -> None:
-    st.subheader("Sentences and their labels")
+    st.header("Sentences and their labels")
     st.html(tokens.legend(seen.label_counts))
     page = st.number_input(f"Page (of {seen.n_pages})", 1, seen.n_pages, key="page", bind="query-params", width=160)
     words, labels = caching.sentences(name, part, page)
@@ -48,11 +48,11 @@ def sentences(name: str, part: str, seen: caching.PartOverview) -> None:
 def pictures(seen: caching.PartOverview) -> None:
     counts, lengths = st.columns(2, gap="large")
     with counts:
-        st.subheader("How often each label occurs")
+        st.header("How often each label occurs")
         frequent = next(iter(seen.label_counts))
         charts.draw(charts.label_bars(seen.label_counts), "labels", f"Label counts; most frequent is {frequent}")
     with lengths:
-        st.subheader("How long the sequences are")
+        st.header("How long the sequences are")
         alt = f"Sequence lengths, from {min(seen.lengths)} to {max(seen.lengths)} tokens"
         charts.draw(charts.length_histogram(seen.lengths), "lengths", alt)
 
@@ -67,7 +67,7 @@ def look_inside(info: DatasetInfo) -> None:
     sentences(info.name, part, seen)
     pictures(seen)
     if seen.columns:
-        st.subheader("Columns beside token and label")
+        st.header("Columns beside token and label")
         st.dataframe(seen.columns, hide_index=True)
 
 

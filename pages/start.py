@@ -21,10 +21,10 @@ def comparison(shown: RunResult) -> None:
     best = max(summary, key=lambda row: row["accuracy_mean"])["label"]
     chart, story = st.columns([3, 2], gap="large")
     with chart:
-        st.subheader(info.title)
+        st.header(info.title)
         charts.draw(charts.score_bars(summary, info.bayes_test_accuracy), "start", charts.score_text(summary))
     with story:
-        st.subheader("What you see")
+        st.header("What you see")
         st.markdown(info.description)
         st.markdown(
             f"Features {shown.config.features.label}, {shown.config.folds} folds; whiskers are standard errors. "
@@ -38,7 +38,7 @@ def comparison(shown: RunResult) -> None:
 
 
 def one_sentence(shown: RunResult) -> None:
-    st.subheader("One sentence, every method")
+    st.header("One sentence, every method")
     example = shown.examples[most_telling(shown.examples)]
     st.html(tokens.labellings(example["tokens"], example["truth"], example["predictions"]))
     st.caption("The first line is the truth. A framed label with ✗ is wrong.")
@@ -47,7 +47,7 @@ def one_sentence(shown: RunResult) -> None:
 
 
 def what_to_try(dataset: str) -> None:
-    st.subheader("What to try next")
+    st.header("What to try next")
     for column, (title, (text, choices)) in zip(st.columns(len(TO_TRY)), TO_TRY.items()):
         with column, st.container(border=True, height="stretch"):
             st.markdown(text)

@@ -34,7 +34,7 @@ def start(config: ExperimentConfig) -> None:
 
 
 def watch(run_id: str) -> None:
-    st.subheader("This run")
+    st.header("This run")
     st.caption(caching.run_line(run_id))
     now = run_panel.follow(run_id)
     if now.state != "done":
@@ -54,13 +54,13 @@ def expect(dataset: str) -> None:
     """Something to look at before the first run: what came out for this corpus elsewhere."""
     known = caching.defaults().get(dataset)
     if known:
-        st.subheader("What to expect")
+        st.header("What to expect")
         st.caption(caching.default_line(known))
         scores(known.summary(), dataset)
 
 
 def recent() -> None:
-    st.subheader("Recent runs")
+    st.header("Recent runs")
     runs = caching.recent_runs()
     if runs:
         st.dataframe(
@@ -87,5 +87,5 @@ with right:
         if config:
             expect(config.dataset)
     if config:
-        st.subheader("The same elsewhere")
+        st.header("The same elsewhere")
         recipe(config, session.permalink(RUN))

@@ -16,6 +16,7 @@ def navigate() -> st.Page:
     # Without an icon of our own, browsers would fetch that of the page from a foreign host.
     st.set_page_config(page_title="LabSeq", page_icon=str(_HERE / "icon.svg"), layout="wide")
     st.logo(str(_HERE / "logo.svg"), size="large", link=None)
+    st.html(_HERE / "style.css")
     return st.navigation(
         [
             st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),

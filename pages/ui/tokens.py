@@ -1,29 +1,11 @@
-"""Sentences with coloured labels, as HTML. The label is always written out; whatever comes from data is escaped."""
+"""Sentences with coloured labels, as HTML for style.css. Labels are always written out; all that comes from data is escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from labseq_core.dashboard_settings import BACKGROUNDS
 from pages.ui.colours import OUTSIDE, label_styles
-
-_STYLE = """<style>
-.ls-sentence {display:flex; padding:.45rem 0; border-bottom:1px solid rgba(128,128,128,.25)}
-.ls-number {flex:none; width:2.4rem; font-variant-numeric:tabular-nums; padding-top:.1rem}
-.ls-words {display:flex; flex-wrap:wrap; align-items:flex-start; gap:.3rem .35rem; min-width:0}
-.ls-token {display:inline-flex; flex-direction:column; align-items:center; padding:.1rem .35rem; border-radius:.3rem;
-  line-height:1.3; max-width:100%; overflow-wrap:anywhere}
-.ls-token small, .ls-legend small {font-size:.75rem}
-.ls-legend {display:flex; flex-wrap:wrap; gap:.35rem .5rem; margin:.2rem 0 .6rem 0}
-.ls-legend span {padding:.1rem .5rem; border-radius:.3rem}
-.ls-scroll {overflow-x:auto; padding-bottom:.4rem}
-.ls-under {border-collapse:separate; border-spacing:.2rem .25rem; width:auto}
-.ls-under th, .ls-under td {border:0; padding:.15rem .5rem; text-align:center; white-space:nowrap; border-radius:.3rem}
-.ls-under th[scope=row] {text-align:left; font-weight:600; position:sticky; left:0; z-index:1; white-space:normal;
-  background:light-dark(LIGHT, DARK)}
-.ls-under td.ls-wrong {outline:2px solid currentColor; font-weight:700}
-</style>""".replace("LIGHT", BACKGROUNDS["light"]).replace("DARK", BACKGROUNDS["dark"])
 
 
 def legend(label_counts: dict[str, int]) -> str:
@@ -33,7 +15,7 @@ def legend(label_counts: dict[str, int]) -> str:
         f'<span style="{styles[label]}">{escape(label)} <small>{count:,}</small></span>'
         for label, count in label_counts.items()
     )
-    return f'{_STYLE}<div class="ls-legend">{chips}</div>'
+    return f'<div class="ls-legend">{chips}</div>'
 
 
 def sentences(
@@ -47,7 +29,7 @@ def sentences(
         lines.append(
             f'<div class="ls-sentence"><span class="ls-number">{number}</span><div class="ls-words">{chips}</div></div>'
         )
-    return _STYLE + "".join(lines)
+    return "".join(lines)
 
 
 def _chip(word: str, label: str, style: str) -> str:
@@ -62,7 +44,7 @@ def labellings(tokens: Sequence[str], truth: Sequence[str], predictions: dict[st
     rows = [_row("truth", truth, truth, styles)]
     rows += [_row(name, given, truth, styles) for name, given in predictions.items()]
     return (
-        f'{_STYLE}<div class="ls-scroll" role="region" tabindex="0" aria-label="Labels of one sentence">'
+        f'<div class="ls-scroll" role="region" tabindex="0" aria-label="Labels of one sentence">'
         f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )

@@ -36,7 +36,7 @@ def problems(app: AppTest) -> list[str]:
 
 def text(app: AppTest) -> str:
     """All that is written on the page."""
-    kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.success, app.code, app.get("html"))
+    kinds = (app.title, app.header, app.markdown, app.caption, app.info, app.success, app.code, app.get("html"))
     return "\n".join(str(getattr(element, "value", None) or element.proto.body) for kind in kinds for element in kind)
 
 

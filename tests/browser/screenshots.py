@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
-from tests.browser.server import chromium, dashboard
+from tests.browser.server import chromium, dashboard, settle
 
 PAGES = {
     "start": "/",
@@ -21,7 +21,6 @@ PAGES = {
 }
 WIDTHS = {"wide": 1440, "narrow": 420}
 HEIGHT = 900
-MILLISECONDS_TO_SETTLE = 1500
 MILLISECONDS_TO_TRAIN = 60_000
 
 
@@ -37,23 +36,18 @@ def main(folder: Path, names: list[str]) -> None:
 def _picture(browser: Browser, address: str, scheme: str, width: int, target: Path) -> None:
     page = browser.new_page(viewport={"width": width, "height": HEIGHT}, color_scheme=scheme)
     page.goto(address)
-    page.get_by_role("heading", level=1).wait_for()
+    settle(page)
     if target.name.startswith("train-finished"):
         page.get_by_role("button", name="Start training").click()
         page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
-    _settle(page)
+    settle(page)
     # Streamlit scrolls inside the page: a window as high as its contents shows all of it.
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": width, "height": max(HEIGHT, height)})
-    _settle(page)
+    settle(page)
     page.screenshot(path=target)
     page.close()
     print(target.name)
-
-
-def _settle(page: Page) -> None:
-    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
-    page.wait_for_timeout(MILLISECONDS_TO_SETTLE)
 
 
 if __name__ == "__main__":

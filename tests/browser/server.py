@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_TO_ANSWER = 60
 SECONDS_TO_STOP = 10
+QUIET_MILLISECONDS = 400  # nothing has changed for so long: drawn
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -64,6 +65,24 @@ def dashboard() -> Iterator[str]:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait(timeout=SECONDS_TO_STOP)
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has run and nothing on it changes any more."""
+    page.get_by_role("heading", level=1).wait_for()
+    page.wait_for_function(
+        "document.querySelector('.stApp').dataset.testScriptState === 'notRunning'"
+        " && !document.querySelector('[data-testid=stSkeleton]')"
+    )
+    page.evaluate(
+        """quiet => new Promise(done => {
+            let timer = setTimeout(finish, quiet);
+            const observer = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(finish, quiet); });
+            function finish() { observer.disconnect(); done(); }
+            observer.observe(document.body, {subtree: true, childList: true, characterData: true});
+        })""",
+        QUIET_MILLISECONDS,
+    )
 
 
 def _wait_for(process: subprocess.Popen, address: str, log) -> None:
