@@ -10,7 +10,7 @@ from labseq_core.data.readers import ReaderOption
 from labseq_core.experiments import MethodChoice
 from labseq_core.features import TEMPLATES
 from labseq_core.learners import METHODS, method_options
-from labseq_core.learners.options import SEED, Option
+from labseq_core.learners.options import SEED, Option, shown_choice
 
 _POWERS = range(-4, 5)
 _USUAL = "usual"
@@ -43,7 +43,12 @@ def _method_options(method: str) -> dict[str, Any]:
     specs = [option for option in method_options(method).values() if option.name != SEED.name]
     with st.expander(f"{learner.title}: options"):
         st.caption(f"{learner.summary} ({learner.where})")
-        return {option.name: _option_widget(method, option) for option in sorted(specs, key=lambda o: o.advanced)}
+        values = {option.name: _option_widget(method, option) for option in specs if not option.advanced}
+        hidden = [option for option in specs if option.advanced]
+        if hidden:
+            with st.expander("More options"):
+                values |= {option.name: _option_widget(method, option) for option in hidden}
+    return values
 
 
 def _option_widget(method: str, option: Option) -> Any:
@@ -52,7 +57,9 @@ def _option_widget(method: str, option: Option) -> Any:
     if option.kind == "bool":
         return st.toggle(value=option.default, **shared)
     if option.kind == "choice":
-        return st.selectbox(options=option.choices, index=option.choices.index(option.default), **shared)
+        return st.selectbox(
+            options=list(map(shown_choice, option.choices)), index=option.choices.index(option.default), **shared
+        )
     if option.kind == "int":
         return st.number_input(min_value=option.low, max_value=option.high, value=option.default, step=1, **shared)
     if option.log_scale:
@@ -63,8 +70,8 @@ def _option_widget(method: str, option: Option) -> Any:
 
 
 def _powers_of_ten(option: Option) -> list[str]:
-    """The default times powers of ten within the limits, as text; any other number can be typed."""
-    values = [option.default * 10.0**power for power in _POWERS]
+    """Powers of ten times the default (or 1, if that is 0) within the limits; any other number can be typed."""
+    values = [(option.default or 1.0) * 10.0**power for power in _POWERS]
     inside = [value for value in values if option.low <= value <= option.high]
     return [f"{value:g}" for value in ([0.0] if option.low == 0 else []) + inside]
 
