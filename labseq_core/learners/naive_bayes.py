@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from labseq_core.chain import ChainPotentials
@@ -23,9 +25,9 @@ class NaiveBayes(SequenceLearner):
     summary = "Each token on its own: counts of labels, and of attributes per label; no optimisation at all."
     where = "lecture slides, Naive Bayes"
     probabilistic = True
-    options = (SMOOTHING,)
+    options = (replace(SMOOTHING, default=0.001),)
 
-    def __init__(self, smoothing: float = 0.1):
+    def __init__(self, smoothing: float = 0.001):
         self.smoothing = smoothing
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:

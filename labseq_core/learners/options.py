@@ -73,7 +73,8 @@ def shown_choice(choice: str | None) -> str:
 
 # Options that several methods share.
 SMOOTHING = Option(
-    "smoothing", "float", 0.1, "Added to every count, so that nothing unseen is impossible.",
+    "smoothing", "float", 0.1,
+    "Added to every count, so that nothing unseen is impossible. Many attributes at once want little of it.",
     low=1e-9, high=1e3, log_scale=True, where="lecture slides, Limitations of HMMs",
 )  # fmt: skip
 SEED = Option("seed", "int", 0, "Seed of the random order of sequences; the same seed gives the same model.", low=0)

@@ -291,5 +291,7 @@ def test_numpy_arrays_as_sequences(method):
 
 
 def test_unknown_methods_are_named():
-    with pytest.raises(LabSeqError, match="there is no method 'svm'; choose from naive-bayes, maxent, hmm, crf, perceptron"):
+    with pytest.raises(
+        LabSeqError, match="there is no method 'svm'; choose from naive-bayes, maxent, hmm, crf, perceptron"
+    ):
         method_class("svm")

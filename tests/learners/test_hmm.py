@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from labseq_core import HMM, FeatureTemplate, LabSeqError
+from labseq_core import HMM, FeatureTemplate, LabSeqError, load_model
 from tests.reference import toy
+from tests.reference.column_model import CountedColumns
 from tests.reference.hmm import CountedHMM
 
 LOG_PROBABILITY = {"rtol": 1e-12, "atol": 1e-12}
+NODE = {"rtol": 1e-10, "atol": 1e-10}
 PROBABILITY = {"rtol": 1e-10, "atol": 1e-13}
 UNSEEN = [["uno", "nunca-visto", "otro"], ["jamás"]]
 
@@ -82,3 +84,72 @@ def test_all_unknown_words_share_one_bucket():
 def test_attributes_without_a_word_are_refused():
     with pytest.raises(LabSeqError, match="the HMM needs the current word as an attribute"):
         HMM().fit([[["suffix=a"], ["suffix=b"]]], [["A", "B"]])
+
+
+def observations(X: list[list[str]]) -> list[list[dict[str, float]]]:
+    """Words, a flag, and a number that some words lack."""
+    return [
+        [{f"word={word}": 1.0, **({"cap": 1.0} if word[0].isupper() else {"length": len(word) / 4})} for word in x]
+        for x in X
+    ]
+
+
+@pytest.mark.parametrize("k", [1e-3, 0.5])
+def test_overlapping_features_by_bayes_rule(k):
+    words, Y = toy.corpus(seed=7, max_length=4)
+    X, queries = observations(words), observations([*words[:6], *UNSEEN])
+    chain, columns = CountedHMM(words, Y, k), CountedColumns(X, Y, k)
+    model = HMM(emissions="attributes", smoothing=k).fit(X, Y)
+    for x, rows, found in zip(queries, model.marginals(queries), model.potentials(queries), strict=True):
+        node = [[columns.log_prob(x, t, label) for label in chain.labels] for t in range(len(x))]
+        np.testing.assert_allclose(found.node, node, **NODE)
+        chain.emission = lambda label, t, x=x: math.exp(columns.log_prob(x, t, label))
+        posterior = chain.posterior(range(len(x)))
+        expected = [
+            [sum(p for y, p in posterior.items() if y[t] == label) for label in chain.labels] for t in range(len(x))
+        ]
+        np.testing.assert_allclose(rows, expected, **PROBABILITY)
+
+
+def test_overlapping_features_count_in_the_objective():
+    words, Y = toy.corpus(seed=8)
+    X = observations(words)
+    chain, columns = CountedHMM(words, Y, 0.1), CountedColumns(X, Y, 0.1)
+    model = HMM(emissions="attributes", smoothing=0.1).fit(X, Y)
+    joint = 0.0
+    for x, y in zip(X, Y):
+        chain.emission = lambda label, t, x=x: math.exp(columns.log_prob(x, t, label))
+        joint += math.log(chain.joint(range(len(x)), tuple(y)))
+    assert model.history_["objective"].tolist() == pytest.approx([-joint], rel=1e-12)
+
+
+def test_with_words_alone_both_kinds_of_emissions_are_one():
+    X, Y = toy.corpus(seed=9)
+    word, attributes = HMM().fit(X, Y), HMM(emissions="attributes").fit(X, Y)
+    for one, other in zip(word.potentials([*X, *UNSEEN]), attributes.potentials([*X, *UNSEEN]), strict=True):
+        np.testing.assert_allclose(one.node, other.node, **LOG_PROBABILITY)
+        for name in ("start", "edge", "stop"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_overlapping_features_need_no_word():
+    model = HMM(emissions="attributes").fit([[["suffix=a"], ["suffix=b"]]], [["A", "B"]])
+    assert model.predict([[["suffix=a"], ["suffix=b"], ["suffix=a"]]]) == [["A", "B", "A"]]
+
+
+def test_a_model_keeps_the_emissions_it_was_fitted_with(tmp_path):
+    X, Y = toy.corpus(seed=10)
+    encoded = FeatureTemplate("S3").encode(X)
+    for fitted, other in (("word", "attributes"), ("attributes", "word")):
+        model = HMM(emissions=fitted).fit(encoded, Y)
+        before = model.potentials(X)[0].node
+        np.testing.assert_array_equal(model.set_params(emissions=other).potentials(X)[0].node, before)
+        model.save(tmp_path / "m.npz")
+        np.testing.assert_array_equal(load_model(tmp_path / "m.npz").potentials(X)[0].node, before)
+        refitted = model.fit(encoded, Y).potentials(X)[0].node
+        np.testing.assert_array_equal(refitted, HMM(emissions=other).fit(encoded, Y).potentials(X)[0].node)
+
+
+def test_emissions_are_words_or_attributes():
+    with pytest.raises(LabSeqError, match="emissions is 'letters'; allowed: word, attributes"):
+        HMM(emissions="letters").fit([["a"]], [["A"]])
