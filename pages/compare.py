@@ -71,7 +71,7 @@ def examples(found: RunResult) -> None:
         width=180,
     )
     example = found.examples[number - 1]
-    st.html(tokens.labellings(example["tokens"], example["truth"], example["predictions"]))
+    st.html(tokens.labellings(**example, all_labels=metrics.all_labels(found)))
 
 
 only_in_app()

@@ -39,10 +39,10 @@ def offer_download(info: DatasetInfo) -> None:
 
 def sentences(name: str, part: str, seen: caching.PartOverview) -> None:
     st.header("Sentences and their labels")
-    st.html(tokens.legend(seen.label_counts))
+    st.html(tokens.legend(seen.label_counts, seen.all_labels))
     page = st.number_input(f"Page (of {seen.n_pages})", 1, seen.n_pages, key="page", bind="query-params", width=160)
     words, labels = caching.sentences(name, part, page)
-    st.html(tokens.sentences(words, labels, list(seen.label_counts), caching.first_number(page)))
+    st.html(tokens.sentences(words, labels, seen.all_labels, caching.first_number(page)))
 
 
 def pictures(seen: caching.PartOverview) -> None:

@@ -5,12 +5,12 @@ import streamlit as st
 from labseq_core.experiments import RunResult
 from pages.ui import caching, charts, session, tokens
 from pages.ui.corpus_choice import FIRST
-from pages.ui.metrics import most_telling, summary_table
+from pages.ui.metrics import all_labels, most_telling, summary_table, who_leads
 from pages.ui.navigation import only_in_app
 
 TO_TRY = {
     "Take the context away": ("Only the current word (S1): what is left of the lead?", {"features": "S1"}),
-    "Look further around": ("Seven positions instead of three: do more words help?", {"window": "7"}),
+    "Look further around": ("Seven positions around each word: do they help?", {"window": "7"}),
     "Hardly any penalty": ("A CRF with l2 = 0.001 fits every training sentence. And new ones?", {"crf.l2": "0.001"}),
 }
 
@@ -18,7 +18,6 @@ TO_TRY = {
 def comparison(shown: RunResult) -> None:
     name, summary = shown.config.dataset, shown.summary()
     info = caching.corpora()[name]
-    best = max(summary, key=lambda row: row["accuracy_mean"])["label"]
     chart, story = st.columns([3, 2], gap="large")
     with chart:
         st.header(info.title)
@@ -28,30 +27,31 @@ def comparison(shown: RunResult) -> None:
         st.markdown(info.description)
         st.markdown(
             f"Features {shown.config.features.label}, {shown.config.folds} folds; whiskers are standard errors. "
-            f"**{best}** labels most tokens right. The dashed line cannot be beaten: the corpus was drawn from a known "
-            "distribution, so the best possible labelling is known."
+            f"{who_leads(summary)} The dashed line cannot be beaten: the corpus was drawn from a known distribution, so "
+            "the best possible labelling is known."
         )
         with st.container(horizontal=True):
             session.go("Train your own", "train", "model_training", main=True, dataset=name)
-            session.go("Compare in detail", "compare", "bar_chart", run=shown.run_id)
-            session.go("See the data", "data", "database", dataset=name)
+            session.go("Compare", "compare", "bar_chart", run=shown.run_id)
+            session.go("Data", "data", "database", dataset=name)
 
 
 def one_sentence(shown: RunResult) -> None:
     st.header("One sentence, every method")
     example = shown.examples[most_telling(shown.examples)]
-    st.html(tokens.labellings(example["tokens"], example["truth"], example["predictions"]))
+    st.html(tokens.labellings(**example, all_labels=all_labels(shown)))
     st.caption("The first line is the truth. A framed label with ✗ is wrong.")
     with st.expander("The scores as a table"):
         st.table(summary_table(shown.summary()))
 
 
-def what_to_try(dataset: str) -> None:
+def what_to_try(shown: RunResult) -> None:
     st.header("What to try next")
+    usual = {"dataset": shown.config.dataset, "features": shown.config.features.template}
     for column, (title, (text, choices)) in zip(st.columns(len(TO_TRY)), TO_TRY.items()):
         with column, st.container(border=True, height="stretch"):
             st.markdown(text)
-            session.go(title, "train", "experiment", fresh=True, dataset=dataset, **choices)
+            session.go(title, "train", "experiment", fresh=True, **{**usual, **choices})
 
 
 only_in_app()
@@ -69,4 +69,4 @@ names = sorted(defaults, key=lambda name: name != FIRST)
 chosen = st.segmented_control("Corpus", names, default=names[0], required=True, key="corpus", bind="query-params")
 comparison(defaults[chosen])
 one_sentence(defaults[chosen])
-what_to_try(chosen)
+what_to_try(defaults[chosen])

@@ -30,6 +30,7 @@ class PartOverview:
     n_tokens: int
     n_pages: int
     label_counts: dict[str, int]  # most frequent first
+    all_labels: list[str]  # of all parts, so that a label has the same colour in each
     lengths: list[int]
     columns: list[dict]
 
@@ -37,11 +38,14 @@ class PartOverview:
 @st.cache_data(max_entries=64, show_spinner="Reading the corpus")
 def overview(dataset: str, part: str) -> PartOverview:
     """Counts of one part."""
-    sequences = getattr(load_dataset(dataset), part)
+    corpus = load_dataset(dataset)
+    sequences = getattr(corpus, part)
     counts = dict(Counter(sequences.flat_labels or ()).most_common())
     columns = [_column_row(name, column) for name, column in sequences.flat_columns.items()]
     pages = math.ceil(len(sequences) / SENTENCES_PER_PAGE)
-    return PartOverview(len(sequences), sequences.n_tokens, pages, counts, sequences.lengths.tolist(), columns)
+    return PartOverview(
+        len(sequences), sequences.n_tokens, pages, counts, corpus.labels, sequences.lengths.tolist(), columns
+    )
 
 
 def _column_row(name: str, column: Column) -> dict:

@@ -160,7 +160,7 @@ def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[
         )
     )  # fmt: skip
     figure.update_layout(
-        height=min(700, 34 * len(labels) + 160), margin=_MARGIN,
+        height=min(700, 34 * len(labels) + 120), margin={**_MARGIN, "t": 10},
         xaxis={"title": "predicted", "type": "category", "side": "bottom"},
         yaxis={"title": "true", "type": "category", "autorange": "reversed", "automargin": True},
     )  # fmt: skip

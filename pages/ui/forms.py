@@ -13,6 +13,7 @@ from labseq_core.learners import METHODS, method_options
 from labseq_core.learners.options import SEED, Option, shown_choice
 
 _POWERS = range(-4, 5)
+_SIDE_BY_SIDE = 2
 _USUAL = "usual"
 _WINDOWS = (1, 3, 5, 7, 9, 11)
 _TEST_PART = "none: train and test part"
@@ -43,11 +44,21 @@ def _method_options(method: str) -> dict[str, Any]:
     specs = [option for option in method_options(method).values() if option.name != SEED.name]
     with st.expander(f"{learner.title}: options"):
         st.caption(f"{learner.summary} ({learner.where})")
-        values = {option.name: _option_widget(method, option) for option in specs if not option.advanced}
+        values = _option_widgets(method, [option for option in specs if not option.advanced])
         hidden = [option for option in specs if option.advanced]
         if hidden:
             with st.expander("More options"):
-                values |= {option.name: _option_widget(method, option) for option in hidden}
+                values |= _option_widgets(method, hidden)
+    return values
+
+
+def _option_widgets(method: str, options: list[Option]) -> dict[str, Any]:
+    values = {}
+    for place, option in enumerate(options):
+        if place % _SIDE_BY_SIDE == 0:
+            columns = st.columns(_SIDE_BY_SIDE, vertical_alignment="bottom")
+        with columns[place % _SIDE_BY_SIDE]:
+            values[option.name] = _option_widget(method, option)
     return values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import pandas as pd
@@ -88,6 +89,25 @@ def column_formats() -> dict:
 def row_shares(counts: list[list[int]]) -> list[list[float]]:
     """Each count as a share of its row; an empty row stays empty."""
     return [[count / total if total else 0.0 for count in row] for row in counts for total in [sum(row)]]
+
+
+def who_leads(summary: list[dict]) -> str:
+    """Which methods have the best token accuracy; those within two standard errors of the best are not told apart."""
+    best = max(summary, key=lambda row: row["accuracy_mean"])
+
+    def close(row: dict) -> bool:
+        error = math.hypot(best["accuracy_se"] or 0.0, row["accuracy_se"] or 0.0)
+        return best["accuracy_mean"] - row["accuracy_mean"] <= 2 * error
+
+    leaders = [f"**{row['label']}**" for row in summary if close(row)]
+    if len(leaders) == len(summary) > 1:
+        return "No method is clearly ahead."
+    return f"{leaders[0]} is ahead." if len(leaders) == 1 else f"{' and '.join(leaders)} are ahead, about equal."
+
+
+def all_labels(found: RunResult) -> list[str]:
+    """Every label that was true or predicted in a run."""
+    return sorted({row["label"] for rows in found.per_label.values() for row in rows})
 
 
 def most_telling(examples: list[dict]) -> int:

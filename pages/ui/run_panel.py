@@ -34,18 +34,25 @@ def _panel(run_id: str, interval: float | None) -> None:
 def _draw(now: RunStatus) -> None:
     if now.active:
         text, button = st.columns([4, 1], vertical_alignment="center")
-        text.progress(now.fraction, text=f"{now.message.capitalize()}: {now.fraction:.0%}")
+        share = f" ({now.fraction:.0%})" if now.fraction else ""
+        text.progress(now.fraction, text=f"{_sentence(now.message)}{share}")
         button.button("Cancel", icon=":material/stop_circle:", on_click=cancel, args=(now.run_id,), width="stretch")
+    elif now.state == "cancelled":
+        st.warning("This run was cancelled.", icon=":material/stop_circle:")
     elif now.state != "done":
-        st.error(f"This run is {now.state}: {now.error or now.message}.", icon=":material/error:")
+        st.error(_sentence(now.error or now.message), icon=":material/error:")
     with st.container(horizontal=True):
         for label, fraction, text in _by_method(now):
-            st.progress(fraction, text=f"{label}: {text}", width=220)
+            st.progress(fraction, text=f"{label}: {text}", width=165)
     figure = charts.objective_curves(now.tasks)
     if figure:
         st.caption("Objective by iteration; lower is better. Scales differ between methods.")
         latest = ", ".join(f"{task.label} {task.objective:.4g}" for task in now.tasks if task.objective is not None)
         charts.draw(figure, "objective", f"Objective by iteration. Latest: {latest}")
+
+
+def _sentence(message: str) -> str:
+    return message[:1].upper() + message[1:]
 
 
 def _by_method(now: RunStatus) -> list[tuple[str, float, str]]:
@@ -55,5 +62,5 @@ def _by_method(now: RunStatus) -> list[tuple[str, float, str]]:
         own = [task for task in now.tasks if task.label == label]
         parts = [1.0 if task.state == "done" else task.fraction for task in own]
         done = sum(task.state == "done" for task in own)
-        rows.append((label, sum(parts) / len(parts), f"{done} of {len(own)} folds" if len(own) > 1 else own[0].state))
+        rows.append((label, sum(parts) / len(parts), f"{done}/{len(own)}" if len(own) > 1 else own[0].state))
     return rows

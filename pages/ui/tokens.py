@@ -8,9 +8,9 @@ from html import escape
 from pages.ui.colours import OUTSIDE, label_styles
 
 
-def legend(label_counts: dict[str, int]) -> str:
-    """Every label with its colour and how often it occurs."""
-    styles = label_styles(list(label_counts))
+def legend(label_counts: dict[str, int], all_labels: list[str]) -> str:
+    """Every label that occurs with its colour and how often it does."""
+    styles = label_styles(all_labels)
     chips = "".join(
         f'<span style="{styles[label]}">{escape(label)} <small>{count:,}</small></span>'
         for label, count in label_counts.items()
@@ -37,9 +37,14 @@ def _chip(word: str, label: str, style: str) -> str:
     return f'<span class="ls-token" style="{style}"><span>{escape(word)}</span><small>{shown}</small></span>'
 
 
-def labellings(tokens: Sequence[str], truth: Sequence[str], predictions: dict[str, Sequence[str]]) -> str:
-    """A sentence with the true labels and, under one another, those of each method; wrong ones are framed and crossed."""
-    styles = label_styles(sorted({*truth, *(label for given in predictions.values() for label in given)}))
+def labellings(
+    tokens: Sequence[str], truth: Sequence[str], predictions: dict[str, Sequence[str]], all_labels: list[str]
+) -> str:
+    """A sentence with the true labels and, under one another, those of each method; wrong ones are framed and crossed.
+
+    `all_labels`: those of the whole run, so that a label has the same colour in every sentence.
+    """
+    styles = label_styles(all_labels)
     head = "".join(f'<th scope="col">{escape(word)}</th>' for word in tokens)
     rows = [_row("truth", truth, truth, styles)]
     rows += [_row(name, given, truth, styles) for name, given in predictions.items()]

@@ -91,8 +91,8 @@ def test_a_run_can_be_cancelled(open_page):
     next(button for button in app.button if button.label == "Cancel").click().run()
     run_until(app, lambda app: not status(run_id(app)).active)
     app.run()
-    (message,) = problems(app)
-    assert "cancelled" in message
+    assert [warning.value for warning in app.warning] == ["This run was cancelled."]
+    assert problems(app) == []
 
 
 def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
