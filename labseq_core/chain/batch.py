@@ -9,10 +9,11 @@ import numpy as np
 from numba import prange
 
 from labseq_core._jit import BatchRoutine
-from labseq_core.chain import max_recursions, sum_recursions
+from labseq_core.chain import lockstep, max_recursions, sum_recursions
 from labseq_core.chain.scores import path_score
 
 MAX_CHUNKS = 32
+FEWEST_LANES = 6  # fewer sequences are faster one by one
 
 
 def chunk_bounds(offsets: np.ndarray) -> np.ndarray:
@@ -22,6 +23,13 @@ def chunk_bounds(offsets: np.ndarray) -> np.ndarray:
     bounds = np.searchsorted(offsets, targets, side="left")
     bounds[0], bounds[-1] = 0, n_sequences
     return np.unique(bounds)
+
+
+def longest_first(offsets: np.ndarray, chunks: np.ndarray) -> np.ndarray:
+    """All sequences, chunk by chunk, the longest of each chunk first."""
+    lengths = np.diff(offsets)
+    chunk_of = np.repeat(np.arange(len(chunks) - 1), np.diff(chunks))
+    return np.lexsort((-lengths, chunk_of)).astype(np.int64)
 
 
 @BatchRoutine
@@ -47,6 +55,71 @@ def forward_backward_batch(
                 node[begin:end], start, stop, edge[edges], stride, exp_edge[edges], exp_edge_transposed[edges],
                 shift[edges], in_range[edges], marginals[begin:end], counts, stride,
                 emission, scale, tentative, beta, message, work,
+            )  # fmt: skip
+
+
+@BatchRoutine
+def lockstep_batch(
+    start, node, edge, stop, offsets, chunks, by_length, exp_edge, exp_edge_transposed, shift, in_range,
+    log_partition, marginals, edge_counts, in_log_domain,
+):  # fmt: skip
+    """The same for one edge matrix, several sequences at a time; by_length: the sequences of each chunk, longest first."""
+    n_labels = node.shape[1]
+    for chunk in prange(chunks.size - 1):
+        first, end = chunks[chunk], chunks[chunk + 1]
+        longest = offsets[by_length[first] + 1] - offsets[by_length[first]]
+        lanes = lockstep.LANES if end - first >= FEWEST_LANES else 0
+        alpha, emission = np.empty((longest, n_labels, lanes)), np.empty((longest, n_labels, lanes))
+        inverse = np.empty((longest, lanes))
+        beta, message = np.empty((n_labels, lanes)), np.empty((n_labels, lanes))
+        products, total = np.empty((n_labels, n_labels, lanes)), np.zeros((n_labels, n_labels))
+        log_z, lowest, highest, deepest = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+        largest, whole = np.empty(lanes), np.empty(lanes)
+        bits = whole.view(np.int64)
+        bad, members = np.empty(lanes, dtype=np.bool_), np.empty(lanes, dtype=np.int64)
+        one_emission, one_scale = np.empty((longest, n_labels)), np.empty(longest)
+        one_beta, one_message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+        tentative = np.zeros((1, n_labels, n_labels))
+        own = edge_counts[chunk : chunk + 1]
+        group = first
+        while end - group >= FEWEST_LANES:
+            for lane in range(lanes):
+                members[lane] = by_length[group + lane] if group + lane < end else -1
+                log_z[lane], lowest[lane], highest[lane], deepest[lane] = 0.0, 1.0, 1.0, 0.0
+                bad[lane] = not in_range[0]
+            length = offsets[members[0] + 1] - offsets[members[0]]
+            products[:] = 0.0
+            lockstep.lockstep_forward(
+                node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], alpha, emission, inverse,
+                lowest, deepest, largest, whole, bits, log_z, bad,
+            )  # fmt: skip
+            lockstep.lockstep_backward(
+                offsets, members, length, exp_edge[0], alpha, emission, inverse, products, beta, message, lowest, highest,
+                marginals,
+            )  # fmt: skip
+            for lane in range(lanes):
+                i = members[lane]
+                if i < 0:
+                    continue
+                in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
+                in_log_domain[i] = bad[lane] or not in_reach or deepest[lane] < sum_recursions.LOG_FLOOR
+                log_partition[i] = log_z[lane]
+                if not in_log_domain[i]:
+                    total += products[:, :, lane]
+                    continue
+                begin, until = offsets[i], offsets[i + 1]
+                log_partition[i] = sum_recursions.log_forward_backward(
+                    node[begin:until], start, stop, edge, 0, marginals[begin:until], one_scale[: until - begin],
+                    own, 0, one_beta, one_message, work,
+                )  # fmt: skip
+            group += lanes
+        own[0] += total * exp_edge[0]
+        for rest in range(group, end):  # too few to be worth a group
+            i = by_length[rest]
+            begin, until = offsets[i], offsets[i + 1]
+            log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
+                node[begin:until], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
+                marginals[begin:until], own, 0, one_emission, one_scale, tentative, one_beta, one_message, work,
             )  # fmt: skip
 
 

@@ -43,10 +43,13 @@ def forward_backward(potentials: ChainPotentials) -> Posterior:
     marginals = np.empty_like(potentials.node)
     counts = np.zeros((len(marginals) if stride else max(1, n_chunks), *potentials.edge.shape[-2:]))
     in_log_domain = np.empty(len(potentials), dtype=np.bool_)
-    batch.forward_backward_batch(
-        *arguments, *exponentiated_edges(potentials), log_partition, marginals, counts, in_log_domain,
-        work=3 * work_of(potentials),
-    )  # fmt: skip
+    *shared, chunks, _ = arguments
+    found = (*exponentiated_edges(potentials), log_partition, marginals, counts, in_log_domain)
+    if stride:
+        batch.forward_backward_batch(*arguments, *found, work=3 * work_of(potentials))
+    else:
+        by_length = batch.longest_first(potentials.offsets, chunks)
+        batch.lockstep_batch(*shared, chunks, by_length, *found, work=3 * work_of(potentials))
     _refuse_impossible(log_partition)
     edge = counts if stride else counts.sum(axis=0)
     return Posterior(

@@ -69,7 +69,7 @@ def test_k_best_lists_distinct_labellings_in_order(chain, k):
 
 
 @settings(max_examples=50)
-@given(st.data(), st.integers(2, 6))
+@given(st.data(), st.sampled_from([2, 5, 6, 33, 40]))
 def test_a_batch_equals_its_sequences_one_by_one(data, n):
     first = data.draw(single_chains(forbid=False))
     first = ChainPotentials(first.start, first.node, first.edge[-1] if first.edge_stride else first.edge, first.stop)
@@ -81,8 +81,10 @@ def test_a_batch_equals_its_sequences_one_by_one(data, n):
     whole = join(chains)
     posterior = forward_backward(whole)
     alone = [forward_backward(chain) for chain in chains]
-    np.testing.assert_array_equal(posterior.log_partition, [p.log_partition[0] for p in alone])
-    np.testing.assert_array_equal(posterior.node_marginals, np.concatenate([p.node_marginals for p in alone]))
+    np.testing.assert_allclose(posterior.log_partition, [p.log_partition[0] for p in alone], **SCORE)
+    np.testing.assert_allclose(
+        posterior.node_marginals, np.concatenate([p.node_marginals for p in alone]), **PROBABILITY
+    )
     np.testing.assert_allclose(posterior.statistics.edge, sum(p.statistics.edge for p in alone), **PROBABILITY)
     np.testing.assert_array_equal(viterbi(whole).labels, np.concatenate([viterbi(c).labels for c in chains]))
     for index, chain in enumerate(chains):
@@ -90,6 +92,31 @@ def test_a_batch_equals_its_sequences_one_by_one(data, n):
     # One edge matrix per position gives the same sums.
     spread = forward_backward(whole.with_edge_per_position())
     np.testing.assert_allclose(spread.statistics.edge.sum(axis=0), posterior.statistics.edge, **PROBABILITY)
+
+
+@settings(max_examples=60)
+@given(single_chains(max_length=4), st.integers(6, 40), st.integers(0, 99))
+def test_many_sequences_in_lockstep_equal_enumeration(first, n, seed):
+    """Groups with every kind of lane: short and long, forbidden, huge, impossible ones left out."""
+    edge = first.edge[-1] if first.edge_stride else first.edge
+    rng = np.random.default_rng(seed)
+    chains = []
+    while len(chains) < n:
+        size = rng.choice([1.0, 50.0, 1e4])
+        node = size * rng.normal(size=(rng.integers(1, 5), first.n_labels))
+        node[rng.random(node.shape) < 0.1] = -np.inf
+        chain = ChainPotentials(first.start, node, edge, first.stop)
+        if possible(chain):
+            chains.append(chain)
+        elif rng.random() < 0.05:
+            return  # start, edge and stop may allow nothing at all
+    whole = join(chains)
+    posterior = forward_backward(whole)
+    expected = [enumeration.marginals(chain) for chain in chains]
+    np.testing.assert_allclose(posterior.log_partition, [enumeration.log_partition(c) for c in chains], **SCORE)
+    np.testing.assert_allclose(posterior.node_marginals, np.concatenate([node for node, _ in expected]), **PROBABILITY)
+    edges = sum(pairs.sum(axis=0) for _, pairs in expected)
+    np.testing.assert_allclose(posterior.statistics.edge, edges, rtol=1e-8, atol=1e-10)
 
 
 @settings(max_examples=100)
@@ -173,7 +200,7 @@ def test_each_routine_has_one_signature():
         if name.endswith("_batch"):
             assert len(routine.serial.signatures) <= 1, name
             assert len(routine.parallel.signatures) <= 1, name
-    assert len(batch.forward_backward_batch.parallel.signatures) == 1
+    assert len(batch.lockstep_batch.parallel.signatures) == 1
 
 
 @settings(max_examples=20)
