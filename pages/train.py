@@ -35,10 +35,10 @@ def start(config: ExperimentConfig) -> None:
 
 def watch(run_id: str) -> None:
     st.header("This run")
-    st.caption(caching.run_line(run_id))
     now = run_panel.follow(run_id)
     if now.state != "done":
         return
+    st.caption(caching.run_line(run_id))
     summary = caching.finished(run_id).summary()
     st.success("Finished.", icon=":material/check_circle:")
     session.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)

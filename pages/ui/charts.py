@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -15,6 +16,7 @@ from pages.ui.metrics import METRICS, shown_metrics
 FIGURE_FORMATS = ("PNG", "SVG")
 _FORMAT_KEY = "figures"
 _MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
+_LABELS_SHOWN = 60
 _GREY = "#8A94A0"  # for lines that must show on light and dark ground
 
 
@@ -117,8 +119,9 @@ def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure | None:
 
 
 def label_bars(counts: dict[str, int]) -> go.Figure:
-    """How often each label occurs, most frequent on top."""
+    """How often each label occurs, most frequent on top; only the most frequent ones of very many."""
     own = look(0)
+    counts = dict(islice(counts.items(), _LABELS_SHOWN))
     figure = go.Figure(
         go.Bar(
             x=list(counts.values()), y=list(counts), orientation="h", marker={"color": own.colour},

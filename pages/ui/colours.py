@@ -43,12 +43,13 @@ def kind_of(label: str) -> str:
 def label_styles(labels: list[str]) -> dict[str, str]:
     """CSS of each label's chip. Labels of one kind share a colour; with many kinds the underline differs too."""
     kinds = sorted({kind_of(label) for label in labels} - {OUTSIDE})
+    places = {kind: place for place, kind in enumerate(kinds)}
     styles = {}
     for label in labels:
         if label == OUTSIDE:
             styles[label] = "border-bottom:3px solid transparent"
             continue
-        place = kinds.index(kind_of(label))
+        place = places[kind_of(label)]
         colour, border = COLOURS[place % len(COLOURS)], _BORDERS[place // len(COLOURS) % len(_BORDERS)]
         # A tint lets the text keep the colour of the theme, so it reads on light and on dark ground.
         styles[label] = f"background:{colour}30;border-bottom:3px {border} {colour}"

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import islice
 
 from pages.ui.colours import OUTSIDE, label_styles
+
+# A browser freezes over very long sentences and over files whose words were taken for labels.
+TOKENS_SHOWN = 200
+LABELS_SHOWN = 60
 
 
 def legend(label_counts: dict[str, int], all_labels: list[str]) -> str:
@@ -13,8 +18,9 @@ def legend(label_counts: dict[str, int], all_labels: list[str]) -> str:
     styles = label_styles(all_labels)
     chips = "".join(
         f'<span style="{styles[label]}">{escape(label)} <small>{count:,}</small></span>'
-        for label, count in label_counts.items()
+        for label, count in islice(label_counts.items(), LABELS_SHOWN)
     )
+    chips += _more(len(label_counts) - LABELS_SHOWN, "labels")
     return f'<div class="ls-legend">{chips}</div>'
 
 
@@ -25,11 +31,17 @@ def sentences(
     styles = label_styles(all_labels)
     lines = []
     for number, (words, given) in enumerate(zip(tokens, labels), start=first_number):
-        chips = "".join(_chip(word, label, styles[label]) for word, label in zip(words, given))
+        pairs = islice(zip(words, given), TOKENS_SHOWN)
+        chips = "".join(_chip(word, label, styles[label]) for word, label in pairs)
+        chips += _more(len(words) - TOKENS_SHOWN, "tokens")
         lines.append(
             f'<div class="ls-sentence"><span class="ls-number">{number}</span><div class="ls-words">{chips}</div></div>'
         )
     return "".join(lines)
+
+
+def _more(number: int, what: str) -> str:
+    return f"<span>… and {number:,} more {what}</span>" if number > 0 else ""
 
 
 def _chip(word: str, label: str, style: str) -> str:
@@ -45,18 +57,21 @@ def labellings(
     `all_labels`: those of the whole run, so that a label has the same colour in every sentence.
     """
     styles = label_styles(all_labels)
+    tokens, left_out = tokens[:TOKENS_SHOWN], len(tokens) - TOKENS_SHOWN
     head = "".join(f'<th scope="col">{escape(word)}</th>' for word in tokens)
     rows = [_row("truth", truth, truth, styles)]
     rows += [_row(name, given, truth, styles) for name, given in predictions.items()]
     return (
         f'<div class="ls-scroll" role="region" tabindex="0" aria-label="Labels of one sentence">'
         f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{_more(left_out, 'tokens')}"
     )
 
 
 def _row(name: str, given: Sequence[str], truth: Sequence[str], styles: dict[str, str]) -> str:
-    cells = "".join(_cell(label, label == true, styles[label]) for label, true in zip(given, truth))
+    cells = "".join(
+        _cell(label, label == true, styles[label]) for label, true in islice(zip(given, truth), TOKENS_SHOWN)
+    )
     return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
 
 

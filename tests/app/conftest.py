@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from labseq_core.dashboard_settings import app_path
 
 SECONDS_PER_RUN = 30
-SECONDS_TO_TRAIN = 60
+SECONDS_TO_TRAIN = 180  # routines may have to be compiled first
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def run_until(app: AppTest, reached: Callable[[AppTest], bool]) -> AppTest:
     give_up = time.monotonic() + SECONDS_TO_TRAIN
     while not reached(app):
         assert time.monotonic() < give_up, f"not reached in {SECONDS_TO_TRAIN} s; the page says {text(app)}"
+        assert problems(app) == []
         time.sleep(0.2)
         app.run()
     return app

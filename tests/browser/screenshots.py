@@ -21,7 +21,7 @@ PAGES = {
 }
 WIDTHS = {"wide": 1440, "narrow": 420}
 HEIGHT = 900
-MILLISECONDS_TO_TRAIN = 60_000
+MILLISECONDS_TO_TRAIN = 180_000  # routines may have to be compiled first
 
 
 def main(folder: Path, names: list[str]) -> None:

@@ -1,0 +1,55 @@
+"""Whatever a visitor chooses in whatever order, no page breaks."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labseq_core.data.catalogue import list_datasets
+from labseq_core.experiments import default_results
+from tests.app.conftest import problems
+
+CHOICES = 40
+# Their options are shown by a text but chosen by an id.
+IDS = {
+    "dataset.choice": [info.name for info in list_datasets()],
+    "run.choice": [found.run_id for found in default_results().values()],
+}
+
+
+def widgets(app: AppTest) -> list:
+    kinds = (app.selectbox, app.multiselect, app.segmented_control, app.number_input, app.toggle)
+    return [widget for kind in kinds for widget in kind if not widget.disabled]
+
+
+def change(widget, random: Random) -> None:
+    kind = type(widget).__name__
+    if widget.key in IDS:
+        widget.set_value(random.choice(IDS[widget.key]))
+    elif kind == "Toggle":
+        widget.set_value(not widget.value)
+    elif kind == "NumberInput":
+        low, high = widget.min, min(widget.max, 50)
+        widget.set_value(type(widget.value)(low + random.random() * (high - low)))
+    elif kind == "Multiselect":
+        widget.set_value(random.sample(widget.options, random.randint(0, min(3, len(widget.options)))))
+    elif kind == "Selectbox":
+        widget.select_index(random.randrange(len(widget.options)))
+    else:
+        widget.set_value(random.choice(widget.options))
+
+
+@pytest.mark.parametrize("page", ["start", "data", "train", "compare"])
+def test_random_choices_never_break_a_page(open_page, page, monkeypatch, tmp_path):
+    monkeypatch.setenv("LABSEQ_DATA_MIRROR", str(tmp_path))  # real corpora would be read for long
+    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path))
+    random = Random(page)
+    app = open_page(page)
+    for _ in range(CHOICES):
+        widget = random.choice(widgets(app))
+        change(widget, random)
+        app.run()
+        assert not app.exception, (widget, problems(app))
+        assert app.title

@@ -1,0 +1,89 @@
+"""What the pages draw with: looks that can be told apart, text that is never markup, sizes a browser can take."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from labseq_core.dashboard_settings import BACKGROUNDS, COLOURS
+from labseq_core.learners.options import Option
+from pages.ui import charts, forms, metrics, tokens
+from pages.ui.colours import label_styles, look
+from pages.ui.navigation import _HERE
+
+SUMMARY = {
+    "sequence_accuracy_mean": 0.5,
+    "sequence_accuracy_se": None,
+    "span_f1_mean": None,
+    "span_f1_se": None,
+    "folds": 5,
+}
+
+
+def row(label: str, accuracy: float, error: float | None) -> dict:
+    return {**SUMMARY, "label": label, "accuracy_mean": accuracy, "accuracy_se": error}
+
+
+def test_methods_differ_in_more_than_colour():
+    looks = [look(place) for place in range(len(COLOURS))]
+    assert len({each.pattern for each in looks}) == len({each.marker for each in looks}) == len(COLOURS)
+
+
+def test_labels_of_one_kind_share_a_colour_and_others_do_not():
+    styles = label_styles(["O", "B-PER", "I-PER", "B-LOC"])
+    assert styles["B-PER"] == styles["I-PER"] != styles["B-LOC"]
+    assert len(set(label_styles([f"L{number}" for number in range(30)]).values())) == 30
+
+
+def test_words_and_labels_are_never_markup():
+    evil = '<img src=x onerror="alert(1)">'
+    shown = tokens.sentences([[evil]], [[evil]], [evil]) + tokens.legend({evil: 1}, [evil])
+    shown += tokens.labellings([evil], [evil], {evil: [evil]}, [evil])
+    assert "<img" not in shown
+
+
+def test_very_long_sentences_and_very_many_labels_are_cut():
+    words = ["w"] * 100_000
+    assert len(tokens.sentences([words], [words], ["w"])) < 100_000
+    assert "99,800 more tokens" in tokens.sentences([words], [words], ["w"])
+    assert "99,800 more tokens" in tokens.labellings(words, words, {"m": words}, ["w"])
+    labels = {f"L{number}": 1 for number in range(5000)}
+    assert "4,940 more labels" in tokens.legend(labels, list(labels))
+    assert charts.label_bars(labels).layout.height < 2000
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([row("A", 0.9, 0.01), row("B", 0.8, 0.01)], "**A** is ahead."),
+        ([row("A", 0.9, 0.1), row("B", 0.8, 0.1)], "No method is clearly ahead."),
+        ([row("A", 0.9, 0.01), row("B", 0.89, 0.01), row("C", 0.5, 0.01)], "**A** and **B** are ahead, about equal."),
+        ([row("A", 0.9, None), row("B", 0.8, None)], "**A** is ahead."),
+    ],
+)
+def test_who_leads_respects_standard_errors(rows, expected):
+    assert metrics.who_leads(rows) == expected
+
+
+def test_error_bars_only_where_there_are_errors():
+    assert charts.score_bars([row("A", 0.9, None)]).data[0].error_y.array is None
+    with_errors = [{**row("A", 0.9, 0.01), "sequence_accuracy_se": 0.02}]
+    assert list(charts.score_bars(with_errors).data[0].error_y.array) == [0.01, 0.02]
+
+
+@pytest.mark.parametrize(
+    ("default", "low", "high"), [(1.0, 0.0, 1e6), (0.0, 0.0, 1e6), (0.1, 1e-9, 1e3), (1e-3, 0.0, 1.0)]
+)
+def test_powers_of_ten_hold_the_default_and_keep_the_limits(default, low, high):
+    option = Option("x", "float", default, "help", low=low, high=high, log_scale=True)
+    offered = forms._powers_of_ten(option)
+    assert f"{default:g}" in offered
+    assert len(set(offered)) == len(offered)
+    assert [value for value in offered if not low <= option.parse(value) <= high] == []
+
+
+def test_style_sheet_uses_the_backgrounds_of_the_themes():
+    sheet = (_HERE / "style.css").read_text(encoding="utf-8")
+    used = set(re.findall(r"light-dark\((#\w+), (#\w+)\)", sheet))
+    assert used == {(BACKGROUNDS["light"], BACKGROUNDS["dark"])}
