@@ -1,6 +1,7 @@
 """All losses: value by enumeration, derivative by finite differences, on the same corpora."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_value_and_slope(name, n_labels, per_position, forbid):
     parts, offsets, labels = batch(n_labels, n_labels, per_position, forbid)
     chain = ChainPotentials(**parts, offsets=offsets)
     value, derivative = LOSSES[name](chain, labels)
-    pieces = [labels[begin:end] for begin, end in zip(offsets[:-1], offsets[1:])]
+    pieces = [labels[begin:end] for begin, end in pairwise(offsets)]
     expected = sum(by_definition(name, one, piece) for one, piece in zip(chain, pieces))
     np.testing.assert_allclose(value, expected, **VALUE)
     for part, array in parts.items():
