@@ -105,15 +105,8 @@ class _Service:
             if run_id in self.waiting:
                 self.waiting.remove(run_id)
                 self.store.update(run_id, state="cancelled")
-        if process is not None and process.stdin is not None:
-            try:
-                process.stdin.write("cancel\n")
-                process.stdin.flush()
-            except (OSError, ValueError):  # it has just ended by itself
-                return
-            force = threading.Timer(2.0, process.terminate)  # a step that does not listen ends too
-            force.daemon = True
-            force.start()
+        if process is not None:
+            _stop(process)
 
     def queue_position(self, run_id: str) -> int:
         with self.lock:
@@ -154,6 +147,8 @@ class _Service:
             self.store.update(run_id, state="running", progress={"tasks": tasks})
             process.stdin.write(json.dumps(config.to_dict()) + "\n")
             process.stdin.flush()
+            if run_id in self.cancelled:  # while the process was being started
+                _stop(process)
             ended = self._follow(run_id, process, tasks)
         except OSError:
             ended = False
@@ -195,6 +190,18 @@ class _Service:
                 task["curve"] = _thinned([*task["curve"], (event["iteration"], event["objective"])])
             self.store.update(run_id, progress={"tasks": tasks})
         return False
+
+
+def _stop(process: subprocess.Popen) -> None:
+    """Ask a worker to stop, and end it if it does not listen."""
+    try:
+        process.stdin.write("cancel\n")
+        process.stdin.flush()
+    except (OSError, ValueError):  # it has just ended by itself
+        return
+    force = threading.Timer(2.0, process.terminate)
+    force.daemon = True
+    force.start()
 
 
 def _thinned(curve: list) -> list:

@@ -115,6 +115,15 @@ def test_cancel_stops_a_running_and_a_waiting_run():
     assert status(after).state == "done"
 
 
+def test_cancel_at_any_moment_of_the_start():
+    """Queued, being started, compiling, training: a cancel is never lost."""
+    for delay in (0.0, 0.002, 0.01, 0.05, 0.3):
+        run_id = submit(endless())
+        time.sleep(delay)
+        cancel(run_id)
+        assert wait(run_id, finished)[-1].state == "cancelled", delay
+
+
 def test_an_error_in_the_data_is_told_and_a_killed_worker_is_noticed():
     wrong = submit(quick(features=FeatureChoice("custom", columns=("nonsense",))))
     now = wait(wrong, finished)[-1]
