@@ -139,21 +139,22 @@ class _Service:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         try:
-            with self.lock:
-                self.processes[run_id] = process
             tasks = [
                 {"label": task.label, "fold": task.fold, "state": "queued", "curve": []} for task in tasks_of(config)
             ]
             self.store.update(run_id, state="running", progress={"tasks": tasks})
             process.stdin.write(json.dumps(config.to_dict()) + "\n")
             process.stdin.flush()
+            with self.lock:
+                self.processes[run_id] = process
             if run_id in self.cancelled:  # while the process was being started
                 _stop(process)
             ended = self._follow(run_id, process, tasks)
         except OSError:
             ended = False
         finally:
-            process.stdin.close()
+            with contextlib.suppress(OSError):  # what was left to write to a worker that has died
+                process.stdin.close()
             process.stdout.close()
             process.wait()
             with self.lock:
