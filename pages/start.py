@@ -4,7 +4,6 @@ import streamlit as st
 
 from labseq_core.experiments import RunResult
 from pages.ui import caching, charts, session, tokens
-from pages.ui.corpus_choice import FIRST
 from pages.ui.metrics import all_labels, most_telling, summary_table, who_leads
 from pages.ui.navigation import only_in_app
 
@@ -65,7 +64,7 @@ if not defaults:
     st.info("The default comparisons are missing; `labseq defaults` makes them. Train one of your own meanwhile.")
     session.go("Train", "train", "model_training", main=True)
     st.stop()
-names = sorted(defaults, key=lambda name: name != FIRST)
+names = list(defaults)
 chosen = st.segmented_control("Corpus", names, default=names[0], required=True, key="corpus", bind="query-params")
 comparison(defaults[chosen])
 one_sentence(defaults[chosen])

@@ -78,14 +78,17 @@ def _mean_and_error(values: list[float]) -> tuple[float | None, float | None]:
     return mean, math.sqrt(variance / len(values))
 
 
+FIRST = "spanish-ner"  # the corpus that a newcomer sees first
+
+
 def defaults_directory() -> Path:
     return datasets_directory() / "defaults"
 
 
 def default_results() -> dict[str, RunResult]:
-    """The results that `labseq defaults` wrote, by corpus."""
+    """The results that `labseq defaults` wrote, by corpus, the one to show first first."""
     found = {}
-    for path in sorted(defaults_directory().glob("*.json")):
+    for path in sorted(defaults_directory().glob("*.json"), key=lambda path: (path.stem != FIRST, path.stem)):
         saved = json.loads(path.read_text(encoding="utf-8"))
         config = ExperimentConfig.from_dict(saved["config"])
         run_id = f"default:{path.stem}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from labseq_core.data.catalogue import DatasetInfo
 from labseq_core.data.uploads import is_upload
+from labseq_core.experiments.results import FIRST
 from pages.ui import caching, session
 
-FIRST = "spanish-ner"
 NAME = "dataset"
 
 
