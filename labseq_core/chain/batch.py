@@ -8,18 +8,23 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from labseq_core._jit import BatchRoutine
+from labseq_core._jit import BatchRoutine, compiled
 from labseq_core.chain import lockstep, max_recursions, sum_recursions
 from labseq_core.chain.scores import path_score
 
 MAX_CHUNKS = 32
+CHUNK_POSITIONS = 2000
 FEWEST_LANES = 6  # fewer sequences are faster one by one
 
 
 def chunk_bounds(offsets: np.ndarray) -> np.ndarray:
-    """Bounds of at most MAX_CHUNKS runs of sequences with about equally many positions each."""
-    n_sequences = len(offsets) - 1
-    targets = np.linspace(0, offsets[-1], min(MAX_CHUNKS, n_sequences) + 1)
+    """Bounds of at most MAX_CHUNKS runs of sequences with about equally many positions each.
+
+    A chunk has enough sequences to fill all lanes, unless they are long.
+    """
+    n_sequences, n_positions = len(offsets) - 1, int(offsets[-1])
+    wanted = max(-(-n_sequences // lockstep.LANES), -(-n_positions // CHUNK_POSITIONS))
+    targets = np.linspace(0, n_positions, min(MAX_CHUNKS, n_sequences, wanted) + 1)
     bounds = np.searchsorted(offsets, targets, side="left")
     bounds[0], bounds[-1] = 0, n_sequences
     return np.unique(bounds)
@@ -58,6 +63,11 @@ def forward_backward_batch(
             )  # fmt: skip
 
 
+@compiled
+def length_of(i, offsets):
+    return offsets[i + 1] - offsets[i]
+
+
 @BatchRoutine
 def lockstep_batch(
     start, node, edge, stop, offsets, chunks, by_length, exp_edge, exp_edge_transposed, shift, in_range,
@@ -67,10 +77,17 @@ def lockstep_batch(
     n_labels = node.shape[1]
     for chunk in prange(chunks.size - 1):
         first, end = chunks[chunk], chunks[chunk + 1]
-        longest = offsets[by_length[first] + 1] - offsets[by_length[first]]
-        lanes = lockstep.LANES if end - first >= FEWEST_LANES else 0
-        alpha, emission = np.empty((longest, n_labels, lanes)), np.empty((longest, n_labels, lanes))
-        inverse = np.empty((longest, lanes))
+        longest = length_of(by_length[first], offsets)
+        # All lanes go on to the end of the longest: one that is far longer than its neighbours goes alone.
+        lead = first
+        while end - lead >= FEWEST_LANES and (
+            length_of(by_length[lead], offsets) > 2 * length_of(by_length[lead + FEWEST_LANES - 1], offsets)
+        ):
+            lead += 1
+        lanes = lockstep.LANES if end - lead >= FEWEST_LANES else 0
+        grouped = length_of(by_length[lead], offsets) if lanes else 0
+        alpha, emission = np.empty((grouped, n_labels, lanes)), np.empty((grouped, n_labels, lanes))
+        inverse = np.empty((grouped, lanes))
         beta, message = np.empty((n_labels, lanes)), np.empty((n_labels, lanes))
         products, total = np.empty((n_labels, n_labels, lanes)), np.zeros((n_labels, n_labels))
         log_z, lowest, highest, deepest = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
@@ -81,13 +98,13 @@ def lockstep_batch(
         one_beta, one_message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
         tentative = np.zeros((1, n_labels, n_labels))
         own = edge_counts[chunk : chunk + 1]
-        group = first
+        group = lead
         while end - group >= FEWEST_LANES:
             for lane in range(lanes):
                 members[lane] = by_length[group + lane] if group + lane < end else -1
                 log_z[lane], lowest[lane], highest[lane], deepest[lane] = 0.0, 1.0, 1.0, 0.0
                 bad[lane] = not in_range[0]
-            length = offsets[members[0] + 1] - offsets[members[0]]
+            length = length_of(members[0], offsets)
             products[:] = 0.0
             lockstep.lockstep_forward(
                 node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], alpha, emission, inverse,
@@ -114,8 +131,9 @@ def lockstep_batch(
                 )  # fmt: skip
             group += lanes
         own[0] += total * exp_edge[0]
-        for rest in range(group, end):  # too few to be worth a group
-            i = by_length[rest]
+        group = min(group, end)
+        for alone in range(lead - first + end - group):  # the far longer ones, and too few to be worth a group
+            i = by_length[first + alone] if alone < lead - first else by_length[group + alone - (lead - first)]
             begin, until = offsets[i], offsets[i + 1]
             log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
                 node[begin:until], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
