@@ -27,12 +27,22 @@ _SERVING = {
 }
 
 
-def _ramp(low: str, high: str, steps: int = 10) -> str:
-    """Colours in equal steps from one to another, for heat maps; Streamlit wants exactly ten."""
+def _steps(low: str, high: str, steps: int) -> list[str]:
+    """Colours in equal steps from one to another."""
     begin, end = ([int(colour[place : place + 2], 16) for place in (1, 3, 5)] for colour in (low, high))
     shares = [step / (steps - 1) for step in range(steps)]
     mixed = [[round(a + share * (b - a)) for a, b in zip(begin, end)] for share in shares]
-    return json.dumps(["#{:02X}{:02X}{:02X}".format(*colour) for colour in mixed])
+    return ["#{:02X}{:02X}{:02X}".format(*colour) for colour in mixed]
+
+
+def _ramp(low: str, high: str) -> str:
+    """Ten colours for heat maps, the number that Streamlit wants."""
+    return json.dumps(_steps(low, high, 10))
+
+
+def _two_ramps(low: str, middle: str, high: str) -> str:
+    """Ten colours for heat maps of numbers of either sign."""
+    return json.dumps([*_steps(low, middle, 5), *_steps(middle, high, 5)])
 
 
 _LOOKS = {
@@ -51,6 +61,8 @@ _LOOKS = {
     "theme.chartCategoricalColors": json.dumps(COLOURS),
     "theme.light.chartSequentialColors": _ramp("#F1F5F8", "#005A8C"),
     "theme.dark.chartSequentialColors": _ramp("#1D252E", "#7CC4F0"),
+    "theme.light.chartDivergingColors": _two_ramps("#C25400", "#F1F5F8", "#005A8C"),
+    "theme.dark.chartDivergingColors": _two_ramps("#F0914A", "#1D252E", "#7CC4F0"),
     "theme.headingFontSizes": json.dumps(["2.1rem", "1.3rem", "1.1rem"]),
 }
 

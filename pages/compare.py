@@ -6,21 +6,7 @@ from labseq_core.experiments import RunResult
 from pages.ui import caching, charts, metrics, session, tokens
 from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
-
-RUN = "run"
-
-
-def choose_run() -> RunResult | None:
-    """The run that the URL names, else the newest; an unknown id is told and left."""
-    runs = caching.finished_runs()
-    wanted = session.recall(RUN)
-    if wanted and wanted not in runs:
-        with session.shown_errors():
-            caching.finished(wanted)
-            runs[wanted] = caching.run_line(wanted)
-    if not runs:
-        return None
-    return caching.finished(session.choose("Run", RUN, list(runs), runs.get, next(iter(runs))))
+from pages.ui.run_choice import choose_run
 
 
 def scores(found: RunResult) -> None:

@@ -14,7 +14,9 @@ from labseq_core import load_dataset
 from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
 from labseq_core.data.sequences import Column
 from labseq_core.data.uploads import is_upload
-from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, result
+from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, model, result
+from labseq_core.explain import weights_csv
+from labseq_core.learners.base import SequenceLearner
 
 PARTS = ("train", "dev", "test")
 SENTENCES_PER_PAGE = 10
@@ -93,6 +95,18 @@ def defaults() -> dict[str, RunResult]:
 def finished(run_id: str) -> RunResult:
     """The result of a finished run, which never changes. Shared: not to be changed."""
     return result(run_id)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the model")
+def trained(run_id: str, label: str) -> SequenceLearner:
+    """The model of a method of a finished run. Shared: not to be changed."""
+    return model(run_id, label)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def weights_file(run_id: str, label: str) -> str:
+    """All weights of a model as CSV."""
+    return weights_csv(trained(run_id, label))
 
 
 def finished_runs() -> dict[str, str]:

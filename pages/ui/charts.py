@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
+from math import isfinite
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -166,5 +167,57 @@ def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[
         height=min(700, 34 * len(labels) + 120), margin={**_MARGIN, "t": 10},
         xaxis={"title": "predicted", "type": "category", "side": "bottom"},
         yaxis={"title": "true", "type": "category", "autorange": "reversed", "automargin": True},
+    )  # fmt: skip
+    return figure
+
+
+def weight_bars(rows: list[dict]) -> go.Figure:
+    """Weights of attributes, highest on top; those for a label and those against it differ in side, sign and colour."""
+    weights = [row["weight"] for row in rows]
+    reach = 1.25 * max(map(abs, weights))
+    figure = go.Figure(
+        go.Bar(
+            x=weights, y=[row["attribute"] for row in rows], orientation="h",
+            marker={"color": [look(0 if weight > 0 else 1).colour for weight in weights]},
+            text=[f"{weight:+.2f}" for weight in weights], textposition="outside", cliponaxis=False,
+            hovertemplate="%{y}: %{x:.5g}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=max(200, 22 * len(rows) + 70), margin={**_MARGIN, "t": 10}, bargap=0.2,
+        xaxis={"title": "weight", "range": [min(0.0, reach * _sign(min(weights))), max(0.0, reach * _sign(max(weights)))]},
+        yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
+    )  # fmt: skip
+    return figure
+
+
+def weight_text(label: str, rows: list[dict]) -> str:
+    """What `weight_bars` shows, in words."""
+    shown = ", ".join(f"{row['attribute']} {row['weight']:+.2f}" for row in rows)
+    return f"Bar chart of weights of {label}, highest first: {shown}"
+
+
+def _sign(number: float) -> int:
+    return (number > 0) - (number < 0)
+
+
+def transition_heat_map(labels: list[str], weights: list[list[float]]) -> go.Figure:
+    """Rows are labels, columns the labels after them; what is forbidden (-inf) is a gap with a cross."""
+    few = len(labels) <= 12
+    shown = [[weight if isfinite(weight) else None for weight in row] for row in weights]
+    texts = [["✕" if weight is None else f"{weight:.2f}" for weight in row] for row in shown]
+    hints = [["forbidden" if weight is None else f"{weight:.5g}" for weight in row] for row in shown]
+    reach = max((abs(weight) for row in shown for weight in row if weight is not None), default=0.0) or 1.0
+    figure = go.Figure(
+        go.Heatmap(
+            z=shown, x=labels, y=labels, customdata=hints, text=texts if few else None,
+            texttemplate="%{text}" if few else None, zmin=-reach, zmax=reach, autocolorscale=True, showscale=not few,
+            xgap=1, ygap=1, hovertemplate="from %{y} to %{x}: %{customdata}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=min(700, 34 * len(labels) + 120), margin={**_MARGIN, "t": 10},
+        xaxis={"title": "to", "type": "category", "side": "bottom"},
+        yaxis={"title": "from", "type": "category", "autorange": "reversed", "automargin": True},
     )  # fmt: skip
     return figure

@@ -120,3 +120,11 @@ def most_telling(examples: list[dict]) -> int:
 
     short = [place for place, example in enumerate(examples) if len(example["tokens"]) <= 14] or range(len(examples))
     return max(short, key=interest)
+
+
+def weight_line(summary: dict) -> str:
+    """How large a model is, and how much of it is exactly zero."""
+    return (
+        f"**{summary['attributes']:,}** attributes, **{summary['parameters']:,}** weights with those of transitions; "
+        f"**{summary['zero']:,}** of them ({summary['share_zero']:.1%}) are exactly zero."
+    )

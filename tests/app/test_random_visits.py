@@ -41,7 +41,7 @@ def change(widget, random: Random) -> None:
         widget.set_value(random.choice(widget.options))
 
 
-@pytest.mark.parametrize("page", ["start", "data", "train", "compare"])
+@pytest.mark.parametrize("page", ["start", "data", "train", "compare", "inside"])
 def test_random_choices_never_break_a_page(open_page, page, monkeypatch, tmp_path):
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", str(tmp_path))  # real corpora would be read for long
     monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path))

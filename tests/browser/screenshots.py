@@ -18,6 +18,8 @@ PAGES = {
     "train-finished": "/train?dataset=toy-pos",
     "compare": "/compare",
     "compare-pos": "/compare?run=default:toy-pos&method=HMM",
+    "inside": "/inside",
+    "inside-hmm": "/inside?run=default:toy-pos&method=HMM&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}
 HEIGHT = 900
