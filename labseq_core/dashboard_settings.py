@@ -61,8 +61,9 @@ _LOOKS = {
     "theme.chartCategoricalColors": json.dumps(COLOURS),
     "theme.light.chartSequentialColors": _ramp("#F1F5F8", "#005A8C"),
     "theme.dark.chartSequentialColors": _ramp("#1D252E", "#7CC4F0"),
-    "theme.light.chartDivergingColors": _two_ramps("#C25400", "#F1F5F8", "#005A8C"),
-    "theme.dark.chartDivergingColors": _two_ramps("#F0914A", "#1D252E", "#7CC4F0"),
+    # Plotly writes dark grey on light cells and white on dark ones: no colour here is in between.
+    "theme.light.chartDivergingColors": _two_ramps("#F2AC6B", "#F1F5F8", "#74B6E2"),
+    "theme.dark.chartDivergingColors": _two_ramps("#B84E00", "#1D252E", "#0072B2"),
     "theme.headingFontSizes": json.dumps(["2.1rem", "1.3rem", "1.1rem"]),
 }
 

@@ -1,5 +1,7 @@
 """Inside: what a trained model has learned."""
 
+from math import isfinite
+
 import streamlit as st
 
 from labseq_core import LabSeqError
@@ -32,9 +34,9 @@ def weights_tab(found: RunResult, method: str, learner: SequenceLearner) -> None
 
 
 def attribute_weights(found: RunResult, method: str, learner: SequenceLearner) -> None:
-    summary = weight_summary(learner)
+    line = metrics.weight_line(weight_summary(learner), shows_log_probabilities(learner))
     st.header("What speaks for a label")
-    st.markdown(metrics.weight_line(summary))
+    st.markdown(line)
     choice, search = st.columns(2)
     label = choice.selectbox("Label", learner.classes_, key="label", bind="query-params")
     wanted = search.text_input(
@@ -46,7 +48,9 @@ def attribute_weights(found: RunResult, method: str, learner: SequenceLearner) -
         st.info(f"No nonzero weight of {label} belongs to such an attribute.")
     elif shows_log_probabilities(learner):
         st.dataframe(
-            rows, hide_index=True, column_config={"weight": st.column_config.NumberColumn("log p(word | label)")}
+            rows,
+            hide_index=True,
+            column_config={"weight": st.column_config.NumberColumn("log p(word | label)", format="%.4f")},
         )
     else:
         charts.draw(charts.weight_bars(rows), "weights", charts.weight_text(label, rows))
@@ -66,7 +70,8 @@ def transition_weights(method: str, learner: SequenceLearner) -> None:
     labels, weights = transition_table(learner)
     unit = "logarithms of probabilities" if shows_log_probabilities(learner) else "weights"
     if weights.any():
-        st.caption(f"Rows are labels, columns the labels after them; numbers are {unit}. ✕: forbidden by constraints.")
+        crosses = "" if isfinite(weights.min()) else " ✕: forbidden by the constraints."
+        st.caption(f"Rows are labels, columns the labels after them; numbers are {unit}.{crosses}")
     else:
         st.caption(f"{method} sees every token by itself: it has no weights for pairs of labels, all are zero.")
     alt = f"Transition {unit} of {method}: rows are labels, columns the labels that follow"

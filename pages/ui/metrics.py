@@ -122,8 +122,10 @@ def most_telling(examples: list[dict]) -> int:
     return max(short, key=interest)
 
 
-def weight_line(summary: dict) -> str:
+def weight_line(summary: dict, log_probabilities: bool) -> str:
     """How large a model is, and how much of it is exactly zero."""
+    if log_probabilities:
+        return f"**{summary['attributes']:,}** words, **{summary['parameters']:,}** probabilities with those of transitions."
     return (
         f"**{summary['attributes']:,}** attributes, **{summary['parameters']:,}** weights with those of transitions; "
         f"**{summary['zero']:,}** of them ({summary['share_zero']:.1%}) are exactly zero."
