@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
-from labseq_core.experiments import model
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, status, submit
 from labseq_core.explain import label_weights, transition_table, weight_summary
-from tests.app.conftest import problems, text
+from tests.app.conftest import SECONDS_TO_TRAIN, problems, text
 
 RUN = "default:spanish-ner"
 
@@ -17,11 +18,18 @@ def charts(app) -> list[dict]:
     return [json.loads(chart.proto.spec)["data"][0] for chart in app.get("plotly_chart")]
 
 
+@pytest.fixture
+def no_runs(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+
+
+@pytest.mark.usefixtures("no_runs")
 def test_the_default_model_is_shown_without_a_choice(open_page):
     app = open_page("inside")
     assert problems(app) == []
-    run, method = app.selectbox(key="run.choice").value, app.segmented_control(key="method").value
-    learner = model(run, method)
+    assert app.selectbox(key="run.choice").value == RUN
+    assert app.segmented_control(key="method").value == "CRF"
+    learner = model(RUN, "CRF")
     assert f"**{weight_summary(learner)['zero']:,}** of them" in text(app)
     bars, heat_map = charts(app)
     shown = [{"attribute": name, "weight": weight} for name, weight in zip(bars["y"], bars["x"])]
@@ -62,6 +70,7 @@ def test_the_filter_keeps_attributes_with_the_text(open_page):
     assert "No nonzero weight" in text(app)
 
 
+@pytest.mark.usefixtures("no_runs")
 def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
     app = open_page("inside", run="nonsense")
     (message,) = problems(app)
@@ -85,3 +94,45 @@ def test_a_run_without_a_stored_model_is_told(open_page, monkeypatch):
     (message,) = problems(app)
     assert "run it again" in message
     assert app.selectbox(key="run.choice").value == RUN
+
+
+def trained(*methods: MethodChoice) -> str:
+    run_id = submit(ExperimentConfig("spanish-ner", methods, FeatureChoice("S1")))
+    give_up = time.monotonic() + SECONDS_TO_TRAIN
+    while status(run_id).active:
+        assert time.monotonic() < give_up
+        time.sleep(0.1)
+    assert status(run_id).state == "done", status(run_id).error
+    return run_id
+
+
+def test_zeros_of_l1_and_forbidden_transitions_are_told(open_page):
+    sparse = MethodChoice("crf", {"l1": 1.0, "constraints": "bio", "max_iter": 20})
+    run_id = trained(MethodChoice("naive-bayes"), MethodChoice("maxent", {"max_iter": 5}), sparse)
+    app = open_page("inside", run=run_id)
+    assert problems(app) == []
+    control = app.segmented_control(key="method")
+    assert len(control.options) == 2  # not naive Bayes
+    learner = model(run_id, control.value)
+    zero = weight_summary(learner)["zero"]
+    assert zero > 0
+    assert f"**{zero:,}** of them" in text(app)
+    labels, _ = transition_table(learner)
+    heat_map = charts(app)[1]
+    place = labels.index("O"), labels.index("I-PER")
+    assert heat_map["z"][place[0]][place[1]] is None
+    assert heat_map["text"][place[0]][place[1]] == "✕"
+    assert "forbidden by the constraints" in text(app)
+    control.set_value(control.options[0]).run()
+    assert problems(app) == []
+    assert "sees every token by itself" in text(app)
+
+
+def test_what_cannot_be_shown_is_said(open_page):
+    app = open_page("inside", run=trained(MethodChoice("naive-bayes")))
+    assert problems(app) == []
+    assert "No method of this run has weights" in text(app)
+    app = open_page("inside", run=trained(MethodChoice("hmm", {"emissions": "attributes"})))
+    assert problems(app) == []
+    assert "only transitions" in text(app)
+    assert len(charts(app)) == 1
