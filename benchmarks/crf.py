@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numba
 import pycrfsuite
+from crf_agreement import train_crfsuite
 
 from labseq_core import CRF, FeatureTemplate, load_dataset
 from labseq_core._jit import warm_up
@@ -30,15 +31,7 @@ def our_curve(encoded, labels, l2: float, max_iter: int) -> tuple[CRF, list[tupl
     return model, list(zip(history["seconds"], history["objective"]))
 
 
-def their_curve(attributes, labels, l2: float, max_iter: int, path: Path) -> list[tuple[float, float]]:
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
-    for sentence, sentence_labels in zip(attributes, labels, strict=True):
-        trainer.append(pycrfsuite.ItemSequence(sentence), sentence_labels)
-    trainer.set_params({
-        "c1": 0.0, "c2": l2 / 2, "feature.possible_states": 1, "feature.possible_transitions": 1,
-        "epsilon": 1e-7, "delta": 1e-10, "period": 20, "max_iterations": max_iter,
-    })  # fmt: skip
-    trainer.train(str(path))
+def their_curve(trainer: pycrfsuite.Trainer) -> list[tuple[float, float]]:
     seconds, curve = 0.0, []
     for iteration in trainer.logparser.iterations:
         seconds += iteration["time"]
@@ -91,7 +84,7 @@ def main() -> None:
                 encoded, train.labels, options.l2, options.max_iter
             )
         attributes = encoded.attributes()
-        curves["python-crfsuite"] = their_curve(attributes, train.labels, options.l2, options.max_iter, path)
+        curves["python-crfsuite"] = their_curve(train_crfsuite(attributes, train.labels, options, path))
         threshold = WITHIN * min(curve[-1][1] for curve in curves.values())
         reference = crossing(curves["python-crfsuite"], threshold)
         print(f"{len(train)} sentences, l2 = {options.l2:g}; time to an objective of {threshold:.2f}")
