@@ -53,7 +53,8 @@ class LinearLearner(SequenceLearner):
             old = labels[known_labels]
             weights.node[np.ix_(known, known_labels)] = before.node[np.ix_(attributes[known], old)]
             weights.edge[np.ix_(known_labels, known_labels)] = before.edge[np.ix_(old, old)]
-            weights.start[known_labels], weights.stop[known_labels] = before.start[old], before.stop[old]
+            if self.start_stop:
+                weights.start[known_labels], weights.stop[known_labels] = before.start[old], before.stop[old]
         return weights
 
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:

@@ -137,3 +137,14 @@ def test_each_loss_learns_and_reports_its_own_objective(loss):
     }[loss]()
     penalty = 0.05 * learner.weights_.flat @ learner.weights_.flat
     np.testing.assert_allclose(learner.objective_, value + penalty, rtol=1e-8)
+
+
+def test_a_warm_start_does_not_bring_start_weights_to_a_model_without_them():
+    with_start = CRF(start_stop=True).fit(X, Y)
+    with_start.weights_.start[:] = [100.0, 0.0, 0.0]  # would decide every first label
+    options = {"epochs": 1, "averaged": False, "shuffle": False}
+    warm = StructuredPerceptron(**options).fit(X, Y, init=with_start)
+    with_start.weights_.start[:] = with_start.weights_.stop[:] = 0.0
+    np.testing.assert_array_equal(
+        warm.weights_.flat, StructuredPerceptron(**options).fit(X, Y, init=with_start).weights_.flat
+    )
