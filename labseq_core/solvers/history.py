@@ -28,6 +28,7 @@ class Recorder:
     started: float = field(default_factory=time.perf_counter)
     stopped: bool = False
     fraction: float = 0.0  # never falls, although an estimate may
+    part: tuple[int, int] = (0, 1)  # the number of this minimisation, and of how many: a fit may start anew
 
     def record(self, iteration: int, objective: float, fraction: float, **more) -> bool:
         elapsed = time.perf_counter() - self.started
@@ -36,6 +37,8 @@ class Recorder:
 
     def tell(self, iteration: int, objective: float, fraction: float) -> bool:
         """Tell the callback without keeping a row: between iterations that take long."""
+        number, parts = self.part
+        self.fraction = max(self.fraction, (number + min(1.0, fraction)) / parts)
         if self.callback is not None and not self.stopped:
-            self.stopped = self.callback(Progress(iteration, float(objective), min(1.0, fraction))) is False
+            self.stopped = self.callback(Progress(iteration, float(objective), self.fraction)) is False
         return not self.stopped
