@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from labseq_core._checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
 from labseq_core.learners.penalised import Loss, PenalisedLearner
@@ -14,6 +16,7 @@ from labseq_core.solvers.history import Recorder
 
 NOISE = 0.1  # standard deviation of a perturbation, relative to that of the weights
 WORTHWHILE = 1e-4  # relative gain for which a restart is followed by another
+LARGEST = 1e140  # a loss to start from: a solver squares its gradient
 
 
 class CRF(PenalisedLearner):
@@ -35,13 +38,13 @@ class CRF(PenalisedLearner):
         L2,
         L1,
         Option("length_decay", "float", 1.0, "π of the exp loss: a sequence of length l counts π^l times. 1 over the number of "
-               "labels keeps long sequences from owning all weight.", low=1e-6, high=1.0, where="T 3.7"),
+               "labels keeps long sequences from owning all weight.", low=1e-6, high=1.0, where="T 3.12"),
         CONSTRAINTS,
         Option("restarts", "int", 0, "Marginal losses: at most so many restarts from a perturbed optimum.", low=0, high=1000,
                where="T 2.3.2", advanced=True),
         MAX_ITER,
         TOL,
-        SEED,
+        replace(SEED, help="Marginal losses: seed of the perturbations; the same seed gives the same model."),
         START_STOP,
     )  # fmt: skip
 
@@ -76,17 +79,30 @@ class CRF(PenalisedLearner):
         return loss
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
-        scoring = self._scoring(encoded)
-        best = self._minimise(scoring, labels, self._start().flat, dev, recorder)
-        if self.loss.startswith("marginal"):
-            random = np.random.default_rng(self.seed)
-            for _ in range(self.restarts):
-                if recorder.stopped:
-                    break
-                noise = random.normal(size=best.point.size) * NOISE * float(np.std(best.point))
-                again = self._minimise(scoring, labels, best.point + noise, dev, recorder)
-                gain = best.value - again.value
-                best = again if gain > 0.0 else best
-                if gain <= WORTHWHILE * abs(best.value):
-                    break
+        scoring, start = self._scoring(encoded), self._start()
+        if self.loss != "log":
+            value, _ = self._loss(encoded)(scoring.potentials(start), labels)
+            require(value < LARGEST, self._way_out(encoded))
+        parts = 1 + (self.restarts if self.loss.startswith("marginal") else 0)
+        recorder.part = 0, parts
+        best = self._minimise(scoring, labels, start.flat, dev, recorder)
+        random = np.random.default_rng(self.seed)
+        for number in range(1, parts):
+            if recorder.stopped:
+                break
+            recorder.part = number, parts
+            noise = random.normal(size=best.point.size) * NOISE * float(np.std(best.point))
+            again = self._minimise(scoring, labels, best.point + noise, dev, recorder)
+            gain = best.value - again.value
+            best = again if gain > 0.0 else best
+            if gain <= WORTHWHILE * abs(best.value):
+                break
         self._keep(best, scoring, dev, recorder)
+
+    def _way_out(self, encoded: EncodedSequences) -> str:
+        """What to do about a loss beyond all bounds, as 1/p of a very long sequence."""
+        problem = f"the {self.loss} loss is too large to start with"
+        if self._init is not None:
+            return f"{problem}, with the weights of init; leave init out"
+        decay, longest = 1.0 / len(self.classes_), int(np.diff(encoded.offsets).max())
+        return f"{problem}: the longest sequence has {longest} tokens; set length_decay to about {decay:.2g}"

@@ -114,7 +114,12 @@ def test_constrained_marginals_put_nothing_on_forbidden_labels():
 def test_restarts_never_make_it_worse_and_are_seeded(loss):
     options = {"loss": loss, "l2": 0.05, "tol": 1e-4}
     plain = CRF(**options).fit(X, Y)
-    several = CRF(**options, restarts=3, seed=1).fit(X, Y)
+    fractions = []
+    several = CRF(**options, restarts=3, seed=1).fit(
+        X, Y, callback=lambda progress: fractions.append(progress.fraction)
+    )
+    assert fractions == sorted(fractions)
+    assert fractions[len(plain.history_) - 1] == 1 / 4
     assert several.objective_ <= plain.objective_ * (1 + 1e-12)
     again = CRF(**options, restarts=3, seed=1).fit(X, Y)
     np.testing.assert_array_equal(several.weights_.flat, again.weights_.flat)
@@ -148,3 +153,18 @@ def test_a_warm_start_does_not_bring_start_weights_to_a_model_without_them():
     np.testing.assert_array_equal(
         warm.weights_.flat, StructuredPerceptron(**options).fit(X, Y, init=with_start).weights_.flat
     )
+
+
+def test_a_loss_too_large_to_start_with_is_named():
+    """1/p of 200 tokens and 9 labels is 9^200; a weight for its length, or another start, brings it down."""
+    words, labels = [[f"w{t % 9}" for t in range(200)], ["w1"]], [[str(t % 9) for t in range(200)], ["1"]]
+    with pytest.raises(
+        LabSeqError,
+        match=r"the exp loss is too large .*: the longest sequence has 200 tokens; set length_decay to .* 0.11",
+    ):
+        CRF(loss="exp").fit(words, labels)
+    assert CRF(loss="exp", length_decay=0.11, l2=0.001).fit(words, labels).score(words, labels) == 1.0
+    warm = CRF(l2=0.01).fit(words, [row[::-1] for row in labels])
+    warm.weights_.flat[:] *= 1e3  # as sure as it is wrong
+    with pytest.raises(LabSeqError, match="the marginal-exp loss is too large to start with, with the weights of init"):
+        CRF(loss="marginal-exp").fit(words, labels, init=warm)
