@@ -42,6 +42,6 @@ def _with_both_twins(step: Callable[[], None]) -> Callable[[], None]:
 
 STEPS: list[tuple[str, Callable[[], None]]] = [("inference on chains", _with_both_twins(_chain))]
 STEPS += [
-    (learner.title, _with_both_twins(lambda method_id=method_id: _learner(method_id)))
-    for method_id, learner in METHODS.items()
+    (method.title, _with_both_twins(lambda method_id=method_id: _learner(method_id)))
+    for method_id, method in METHODS.items()
 ]

@@ -8,7 +8,7 @@ from labseq_core import LabSeqError
 from labseq_core.experiments import RunResult
 from labseq_core.explain import has_weights, label_weights, shows_log_probabilities, transition_table, weight_summary
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.registry import method_class
+from labseq_core.learners.registry import find_method
 from pages.ui import caching, charts, metrics, session
 from pages.ui.navigation import only_in_app
 from pages.ui.run_choice import choose_run
@@ -16,7 +16,7 @@ from pages.ui.run_choice import choose_run
 
 def choose_method(found: RunResult) -> str | None:
     """The label of a method of the run that can be looked into; the last is the one with most behind it."""
-    labels = [choice.label for choice in found.config.methods if has_weights(method_class(choice.method))]
+    labels = [choice.label for choice in found.config.methods if has_weights(find_method(choice.method).learner)]
     if not labels:
         return None
     return st.segmented_control("Method", labels, default=labels[-1], required=True, key="method", bind="query-params")

@@ -11,7 +11,7 @@ from functools import cached_property
 from labseq_core._checks import LabSeqError, require
 from labseq_core.data.catalogue import dataset_info
 from labseq_core.features import FeatureTemplate
-from labseq_core.learners.registry import make_learner, method_class, method_options
+from labseq_core.learners.registry import find_method, make_learner, method_options
 
 MAX_METHODS, MAX_FOLDS = 20, 50
 
@@ -32,7 +32,7 @@ class MethodChoice:
     @property
     def label(self) -> str:
         """How tables and charts call it: "CRF", or "CRF (l2=0.1)"."""
-        title = method_class(self.method).title
+        title = find_method(self.method).title
         changed = ", ".join(f"{name}={_shown(value)}" for name, value in self.options.items())
         return f"{title} ({changed})" if changed else title
 
@@ -150,7 +150,7 @@ class ExperimentConfig:
     def python_snippet(self) -> str:
         """A script on the library alone that trains and scores the same methods on the same split."""
         lines = ["from labseq_core import FeatureTemplate, load_dataset", "from labseq_core.evaluation import evaluate"]
-        names = {choice.method: method_class(choice.method).__name__ for choice in self.methods}
+        names = {choice.method: find_method(choice.method).learner.__name__ for choice in self.methods}
         lines.append(f"from labseq_core import {', '.join(sorted(set(names.values())))}")
         features = {
             name: value for name, value in self.features.make().get_params().items() if value not in (None, False)
@@ -176,8 +176,9 @@ class ExperimentConfig:
             options = dict(choice.options)
             if "seed" in method_options(choice.method):
                 options.setdefault("seed", self.seed)
-            arguments = ", ".join(f"{name}={value!r}" for name, value in options.items())
-            learners.append(f"{names[choice.method]}({arguments})")
+            arguments = find_method(choice.method).arguments(options)
+            shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+            learners.append(f"{names[choice.method]}({shown})")
         lines.append(f"    for learner in ({', '.join(learners)},):")
         lines.append("        learner.fit(X, train.labels)")
         lines.append("        print(learner, evaluate(test.labels, learner.predict(test)).summary())")

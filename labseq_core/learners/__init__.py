@@ -5,9 +5,9 @@ from labseq_core.learners.hmm import HMM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.perceptron import StructuredPerceptron
-from labseq_core.learners.registry import METHODS, load_model, make_learner, method_class, method_options
+from labseq_core.learners.registry import METHODS, Method, find_method, load_model, make_learner, method_options
 
 __all__ = [
-    "CRF", "HMM", "METHODS", "MaxEnt", "NaiveBayes", "StructuredPerceptron", "load_model", "make_learner", "method_class",
-    "method_options",
+    "CRF", "HMM", "METHODS", "MaxEnt", "Method", "NaiveBayes", "StructuredPerceptron", "find_method", "load_model",
+    "make_learner", "method_options",
 ]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
@@ -14,12 +16,73 @@ from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.persistence import archive_name, load_archive
 
-_LEARNERS = (NaiveBayes, MaxEnt, HMM, CRF, StructuredPerceptron)
-METHODS: dict[str, type[SequenceLearner]] = {learner.method_id: learner for learner in _LEARNERS}
+
+@dataclass(frozen=True)
+class Method:
+    """What can be chosen by its id: a learner, the options that the id fixes, and those that are left to choose."""
+
+    id: str
+    learner: type[SequenceLearner]
+    title: str
+    summary: str
+    where: str  # chapter and section in the documents
+    options: tuple[Option, ...]
+    preset: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, learner: type[SequenceLearner]) -> Method:
+        """The method that a learner is by itself, with all its options."""
+        return cls(learner.method_id, learner, learner.title, learner.summary, learner.where, learner.options)
+
+    def variant(self, id: str, title: str, summary: str, where: str, **preset) -> Method:
+        """The same learner with fixed options under an id of its own."""
+        return replace(self, id=id, title=title, summary=summary, where=where, preset=preset).without(*preset)
+
+    def without(self, *names: str) -> Method:
+        """The same method with fewer options to choose; the rest keep their defaults."""
+        return replace(self, options=tuple(option for option in self.options if option.name not in names))
+
+    @property
+    def probabilistic(self) -> bool:
+        return self.learner.probabilistic
+
+    def arguments(self, options: Mapping[str, object]) -> dict[str, object]:
+        """What the learner's constructor is called with."""
+        return {**self.preset, **options}
 
 
-def method_class(method_id: str) -> type[SequenceLearner]:
-    """The learner of a method id."""
+_CRF = Method.of(CRF)
+_EXPONENTIAL = _CRF.variant(
+    "exp", "Exponential CRF",
+    "The chain model of the CRF under the loss of boosting: few labellings shall score higher than the true one.",
+    "thesis 3.2, 3.3.1; boosting paper 4", loss="exp",
+).without("restarts", "seed")  # fmt: skip
+_MARGINAL = _CRF.variant(
+    "crf-marginal", "Marginal CRF",
+    "The CRF made for single labels: the probability of each true label is made large, not that of all at once.",
+    "thesis 2.2.3, 2.3.2", loss="marginal",
+).without("length_decay")  # fmt: skip
+_MARGINAL_EXPONENTIAL = _CRF.variant(
+    "crf-marginal-exp", "Marginal exponential CRF",
+    "The marginal CRF with a loss that is hard on labels held for improbable: one over their probability.",
+    "boosting paper 6, Eq. 24-26", loss="marginal-exp",
+).without("length_decay")  # fmt: skip
+
+_METHODS = (
+    Method.of(NaiveBayes),
+    Method.of(MaxEnt),
+    Method.of(HMM),
+    _CRF.without("loss", "length_decay", "restarts", "seed"),
+    _MARGINAL,
+    _MARGINAL_EXPONENTIAL,
+    _EXPONENTIAL,
+    Method.of(StructuredPerceptron),
+)
+METHODS: dict[str, Method] = {method.id: method for method in _METHODS}
+
+
+def find_method(method_id: str) -> Method:
+    """The method of an id."""
     if method_id not in METHODS:
         raise LabSeqError(f"there is no method {method_id!r}; choose from {', '.join(METHODS)}")
     return METHODS[method_id]
@@ -27,27 +90,30 @@ def method_class(method_id: str) -> type[SequenceLearner]:
 
 def method_options(method_id: str) -> dict[str, Option]:
     """The options of a method by name."""
-    return {option.name: option for option in method_class(method_id).options}
+    return {option.name: option for option in find_method(method_id).options}
 
 
 def make_learner(method_id: str, **options) -> SequenceLearner:
-    """A learner with checked options."""
-    specs = method_options(method_id)
+    """A learner with checked options: make_learner("exp", l2=0.1) is CRF(loss="exp", l2=0.1)."""
+    method, specs = find_method(method_id), method_options(method_id)
     for name, value in options.items():
         if name not in specs:
             raise LabSeqError(f"method {method_id} has no option {name!r}; it has {', '.join(specs)}")
         specs[name].check(value)
-    return method_class(method_id)(**options)
+    return method.learner(**method.arguments(options))
 
 
 def load_model(source: str | Path | bytes) -> SequenceLearner:
     """A model that `save` wrote, from its file or from the file's bytes."""
     arrays, meta = load_archive(source)
     name = archive_name(source)
-    for learner in METHODS.values():
-        if learner.__name__ == meta.get("learner"):
-            try:
-                return learner._from_archive(arrays, meta)
-            except (KeyError, TypeError, AttributeError, ValueError):
-                raise LabSeqError(f"{name} lacks parts of a {learner.title}; train and save the model again") from None
-    raise LabSeqError(f"{name} holds a {meta.get('learner')}, which this version does not know; install a newer one")
+    learners = [method.learner for method in METHODS.values()]
+    learner = next((learner for learner in learners if learner.__name__ == meta.get("learner")), None)
+    if learner is None:
+        raise LabSeqError(
+            f"{name} holds a {meta.get('learner')}, which this version does not know; install a newer one"
+        )
+    try:
+        return learner._from_archive(arrays, meta)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise LabSeqError(f"{name} lacks parts of a {learner.title}; train and save the model again") from None

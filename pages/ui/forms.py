@@ -25,7 +25,7 @@ Draft = tuple[str, dict[str, Any]]  # a method and its options as typed
 
 def method_form(usual: list[str]) -> list[Draft]:
     """Which methods, and the options of each, not checked yet: a wrong one must not hide the rest of the form."""
-    ids = {learner.title: method for method, learner in METHODS.items()}
+    ids = {entry.title: method for method, entry in METHODS.items()}
     titles = [METHODS[method].title for method in usual]
     chosen = st.multiselect("Methods", list(ids), default=titles, key="methods", bind="query-params")
     return [(ids[title], _method_options(ids[title])) for title in chosen]
@@ -39,11 +39,11 @@ def method_choice(method: str, options: dict[str, Any]) -> MethodChoice:
 
 
 def _method_options(method: str) -> dict[str, Any]:
-    learner = METHODS[method]
+    entry = METHODS[method]
     # The seed is chosen once for the whole run.
     specs = [option for option in method_options(method).values() if option.name != SEED.name]
-    with st.expander(f"{learner.title}: options"):
-        st.caption(f"{learner.summary} ({learner.where})")
+    with st.expander(f"{entry.title}: options"):
+        st.caption(f"{entry.summary} ({entry.where})")
         values = _option_widgets(method, [option for option in specs if not option.advanced])
         hidden = [option for option in specs if option.advanced]
         if hidden:

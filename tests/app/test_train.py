@@ -20,11 +20,20 @@ def run_id(app) -> str:
 
 def test_every_option_of_every_method_has_a_widget(open_page):
     app = open_page("train")
-    app.multiselect(key="methods").set_value([learner.title for learner in METHODS.values()]).run()
+    app.multiselect(key="methods").set_value([method.title for method in METHODS.values()]).run()
     assert problems(app) == []
     keys = {element.key for kind in (app.selectbox, app.number_input, app.toggle) for element in kind}
     expected = {f"{method}.{name}" for method in METHODS for name in method_options(method) if name != "seed"}
     assert expected <= keys
+    assert "crf.loss" not in keys, "the method says which loss"
+
+
+def test_a_loss_is_chosen_by_its_method(open_page):
+    app = open_page("train", dataset="toy-pos", methods="Exponential CRF")
+    app.number_input(key="exp.length_decay").set_value(0.25).run()
+    assert problems(app) == []
+    assert "--methods exp:length_decay=0.25 " in text(app)
+    assert "CRF(loss='exp', length_decay=0.25)" in text(app)
 
 
 @pytest.mark.parametrize("template", [name for name in TEMPLATES if name != "custom"])

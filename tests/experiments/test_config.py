@@ -24,6 +24,7 @@ configs = st.builds(
         st.one_of(
             st.builds(lambda l2: MethodChoice("crf", {"l2": l2}), st.floats(0, 100)),
             st.builds(lambda n, a: MethodChoice("perceptron", {"epochs": n, "averaged": a}), st.integers(1, 9), st.booleans()),
+            st.builds(lambda decay: MethodChoice("exp", {"length_decay": decay}), st.floats(0.01, 1.0)),
             st.just(MethodChoice("hmm")),
         ),
         min_size=1, max_size=4, unique_by=lambda choice: choice.label,
@@ -88,7 +89,7 @@ def test_bad_choices_are_named(change, message):
         ("dataset: toy-pos\nmethods: [crf]\ncolour: red", "unknown entry 'colour'; known are dataset, methods"),
         ("dataset: toy-pos\nmethods: [crv]", "no method 'crv'; choose from"),
         ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l2: -1}", "l2 is -1; allowed: a number from 0"),
-        ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l3: 1}", "no option 'l3'; it has loss, l2"),
+        ("dataset: toy-pos\nmethods:\n- method: crf\n  options: {l3: 1}", "no option 'l3'; it has l2, l1"),
         ("dataset: toy-pos\nmethods: [crf]\nfeatures: S9", "features is 'S9'; choose one of"),
         ("dataset: toy-pos\nmethods: [crf]\nfeatures: {template: S3, window: 2}", "window is 2; choose an odd number"),
     ],
@@ -107,13 +108,17 @@ def test_short_forms_are_read():
 def test_labels_say_what_differs_from_the_default():
     assert MethodChoice("crf", {"l2": 1.0}).label == "CRF"
     assert MethodChoice("crf", {"l2": 0.1, "max_iter": 50}).label == "CRF (l2=0.1, max_iter=50)"
+    assert MethodChoice("exp", {"length_decay": 0.1}).label == "Exponential CRF (length_decay=0.1)"
 
 
 @pytest.mark.parametrize("folds", [0, 3])
 def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
     from labseq_core.experiments.runner import run_task, tasks_of
 
-    made = config(methods=(MethodChoice("hmm"), MethodChoice("perceptron", {"epochs": 2})), folds=folds, seed=3)
+    chosen = [("hmm", {}), ("perceptron", {"epochs": 2}), ("exp", {"length_decay": 0.1}), ("crf-marginal", {})]
+    made = config(
+        methods=(MethodChoice(*choice) for choice in chosen), features=FeatureChoice("S1"), folds=folds, seed=3
+    )
     exec(compile(made.python_snippet(), "snippet", "exec"), {})
     printed = [line.split("{", 1)[1] for line in capsys.readouterr().out.splitlines()]
     rows = [run_task(made, task, lambda progress: True).row for task in tasks_of(made)]

@@ -9,16 +9,18 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from labseq_core import FeatureTemplate, LabSeqError
 from labseq_core.data.sequences import Sequences
-from labseq_core.learners import METHODS, make_learner, method_class, method_options
+from labseq_core.learners import CRF, METHODS, find_method, make_learner, method_options
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=30, n_sequences=24)
 every_method = pytest.mark.parametrize("method", METHODS)
 every_probabilistic_method = pytest.mark.parametrize("method", [id for id, one in METHODS.items() if one.probabilistic])
+every_learner = pytest.mark.parametrize("learner", sorted({one.learner for one in METHODS.values()}, key=repr))
 # A grid of two values for one option of each method.
 GRIDS = {
     "maxent": {"l2": [0.1, 10.0]},
     "naive-bayes": {"smoothing": [0.1, 1.0]}, "hmm": {"smoothing": [0.1, 1.0]}, "crf": {"l2": [0.1, 10.0]},
+    "crf-marginal": {"l2": [0.01, 0.1]}, "crf-marginal-exp": {"l2": [0.1, 10.0]}, "exp": {"length_decay": [0.3, 0.6]},
     "perceptron": {"epochs": np.array([1, 3])},
 }  # fmt: skip
 
@@ -33,27 +35,55 @@ def assert_same_potentials(one, other, data=X) -> None:
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
-@every_method
-def test_constructor_and_option_specs_agree(method):
-    parameters = dict(inspect.signature(METHODS[method].__init__).parameters)
+@every_learner
+def test_constructor_and_option_specs_agree(learner):
+    parameters = dict(inspect.signature(learner.__init__).parameters)
     parameters.pop("self")
-    specs = method_options(method)
-    assert list(parameters) == list(specs)
-    for name, spec in specs.items():
-        assert parameters[name].default == spec.default
-        assert type(parameters[name].default) is type(spec.default)
+    assert list(parameters) == [spec.name for spec in learner.options]
+    for spec in learner.options:
+        assert parameters[spec.name].default == spec.default
+        assert type(parameters[spec.name].default) is type(spec.default)
         spec.check(spec.default)
         assert spec.help
-    assert METHODS[method].method_id == method
-    assert METHODS[method].title
-    assert METHODS[method].summary
+
+
+@every_method
+def test_an_id_says_what_it_is(method):
+    entry = METHODS[method]
+    assert entry.id == method
+    assert entry.title
+    assert entry.summary
+    assert entry.where
+    assert len({one.title for one in METHODS.values()}) == len(METHODS)
+    assert len({one.summary for one in METHODS.values()}) == len(METHODS)
+    # What the id fixes cannot be chosen too, and both together are options of the learner.
+    known = {spec.name for spec in entry.learner.options}
+    assert not entry.preset.keys() & method_options(method).keys()
+    assert entry.preset.keys() | method_options(method).keys() <= known
+
+
+def test_each_loss_of_the_crf_has_an_id_with_the_options_that_it_uses():
+    shared = {"l2", "l1", "constraints", "max_iter", "tol", "start_stop"}
+    for method, loss, own in [
+        ("crf", "log", set()),
+        ("exp", "exp", {"length_decay"}),
+        ("crf-marginal", "marginal", {"restarts", "seed"}),
+        ("crf-marginal-exp", "marginal-exp", {"restarts", "seed"}),
+    ]:
+        made = make_learner(method, l2=0.5)
+        assert type(made) is CRF
+        assert made.get_params() == CRF(loss=loss, l2=0.5).get_params()
+        assert method_options(method).keys() == shared | own
+        with pytest.raises(LabSeqError, match=f"method {method} has no option 'loss'; it has l2"):
+            make_learner(method, loss=loss)
 
 
 @every_method
 def test_parameters_follow_scikit_learn(method):
     learner = make_learner(method)
     params = learner.get_params()
-    assert params == {name: spec.default for name, spec in method_options(method).items()}
+    entry = METHODS[method]
+    assert params == {spec.name: spec.default for spec in entry.learner.options} | dict(entry.preset)
     name, value = next((name, grid[-1]) for name, grid in GRIDS[method].items())
     assert learner.set_params(**{name: value}) is learner
     assert learner.get_params()[name] == value
@@ -292,6 +322,6 @@ def test_numpy_arrays_as_sequences(method):
 
 def test_unknown_methods_are_named():
     with pytest.raises(
-        LabSeqError, match="there is no method 'svm'; choose from naive-bayes, maxent, hmm, crf, perceptron"
+        LabSeqError, match="there is no method 'svm'; choose from naive-bayes, maxent, hmm, crf, crf-marginal,"
     ):
-        method_class("svm")
+        find_method("svm")

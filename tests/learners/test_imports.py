@@ -9,7 +9,7 @@ HEAVY = ["streamlit", "sklearn", "plotly", "pandas", "scipy.optimize", "dask"]
 USE = """
 X, Y = [["uno", "dos"], ["tres"]], [["A", "B"], ["A"]]
 for method in labseq_core.learners.METHODS.values():
-    model = method().fit(labseq_core.FeatureTemplate("S3").encode(X), Y)
+    model = labseq_core.learners.make_learner(method.id).fit(labseq_core.FeatureTemplate("S3").encode(X), Y)
     model.predict(X)
     model.k_best(X, 2)
 """
