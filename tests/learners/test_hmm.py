@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from labseq_core import HMM, FeatureTemplate, LabSeqError, load_model
-from tests.reference import toy
+from labseq_core import CRF, HMM, FeatureTemplate, LabSeqError, load_model
+from tests.reference import enumeration, toy
 from tests.reference.column_model import CountedColumns
 from tests.reference.hmm import CountedHMM
 
@@ -45,6 +45,53 @@ def test_posterior_is_bayes_rule():
         ]
         np.testing.assert_allclose(marginals[number], expected, **PROBABILITY)
         np.testing.assert_allclose(posterior[tuple(best[number])], max(posterior.values()), **PROBABILITY)
+
+
+@pytest.mark.parametrize("k", [1e-3, 0.5])
+def test_scores_are_logs_of_the_joint_probability(k):
+    """F(x, y) = log p(x, y) for every labelling, and Σ_y p(x, y) = p(x) is the partition function."""
+    X, Y = toy.corpus(seed=2, max_length=4)
+    counted, model = CountedHMM(X, Y, k), HMM(smoothing=k).fit(X, Y)
+    queries = [*X[:6], *UNSEEN]
+    for x, potentials, found in zip(queries, model.potentials(queries), model.k_best(queries, 3**4), strict=True):
+        evidence = math.fsum(counted.joint(x, y) for y in counted.posterior(x))
+        np.testing.assert_allclose(enumeration.log_partition(potentials), math.log(evidence), **LOG_PROBABILITY)
+        assert len(found) == 3 ** len(x)
+        for labels, score in found:
+            np.testing.assert_allclose(score, math.log(counted.joint(x, tuple(labels))), **LOG_PROBABILITY)
+
+
+def crf_of(hmm: HMM, X, Y) -> CRF:
+    """A CRF whose weights are the logs of an HMM's probabilities; "unknown" is one more attribute."""
+    crf = CRF(start_stop=True, max_iter=1).fit([[[f"word={word}", "unknown"] for word in x] for x in X], Y)
+    weights = crf.weights_
+    weights.start[:], weights.edge[:], weights.stop[:] = hmm.start_log_prob_, hmm.transition_log_prob_, 0.0
+    order = [hmm.vocabulary_.index(name) for name in crf.vocabulary_.names if name != "unknown"]
+    is_word = np.array([name != "unknown" for name in crf.vocabulary_.names])
+    weights.node[is_word], weights.node[~is_word] = hmm.emission_log_prob_[order], hmm.emission_log_prob_[-1]
+    return crf
+
+
+@pytest.mark.parametrize("k", [0.05, 1.0])
+def test_an_hmm_is_a_crf_with_logs_of_probabilities_as_weights(k):
+    X, Y = toy.corpus(seed=12)
+    hmm = HMM(smoothing=k).fit(X, Y)
+    crf = crf_of(hmm, X, Y)
+    queries, labels = [*X, *UNSEEN], [*Y, ["A", "B", "C"], ["B"]]
+    known = {word for x in X for word in x}
+    attributes = [[[f"word={word}" if word in known else "unknown"] for word in x] for x in queries]
+    assert crf.predict(attributes) == hmm.predict(queries)
+    np.testing.assert_allclose(crf.log_prob(attributes, labels), hmm.log_prob(queries, labels), **LOG_PROBABILITY)
+    for one, other in zip(crf.marginals(attributes), hmm.marginals(queries), strict=True):
+        np.testing.assert_allclose(one, other, **PROBABILITY)
+
+
+def test_a_trained_crf_is_at_least_as_good_as_the_hmm_among_its_weights():
+    """The CRF minimises -Σ log p(y | x) over all weights, and those of the HMM are among them."""
+    X, Y = toy.corpus(seed=13)
+    hmm = HMM(smoothing=0.5).fit(X, Y)
+    crf = CRF(l2=0.0, start_stop=True, tol=1e-4).fit(X, Y)
+    assert -crf.log_prob(X, Y).sum() < -hmm.log_prob(X, Y).sum()
 
 
 def test_probabilities_add_up_to_one():
