@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from labseq_core._checks import require
@@ -20,6 +22,11 @@ class HMM(SequenceLearner):
 
     emissions="word": x_t is the current word; words that training never saw share one bucket.
     emissions="attributes": x_t is all attributes, overlapping or not, taken as independent given the label (`column_model`).
+
+    Overlapping attributes say the same thing several times ("cap_ini", "first=upper"), and each time counts as new
+    evidence, so more of them need not help: on conll2002-es the F1 of S3 is that of the word alone. k is added to each of
+    thousands of words in each column, which outweighs the counts of rare labels: take 0.001 or less. The unknown bucket has
+    no counts of its own, as in the lecture slides' formula, so an unknown word speaks for rare labels.
     """
 
     method_id = "hmm"
@@ -31,7 +38,8 @@ class HMM(SequenceLearner):
         Option("emissions", "choice", "word",
                "What a label emits: the current word alone, or all attributes, each column independent of the others.",
                choices=("word", "attributes"), where="T Table 4.1"),
-        SMOOTHING,
+        replace(SMOOTHING, help="Added to every count, so that nothing unseen is impossible. With emissions=attributes take "
+                "0.001 or less: it is added in each of many columns."),
     )  # fmt: skip
 
     emission_log_prob_: np.ndarray | None  # (words + unknown, S)
