@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import argparse
 import csv
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.measuring import at_least_one, say
 from benchmarks.quoted import QUOTED
 from benchmarks.searches import SEARCHES, Problem, best_of
 from labseq_core import FeatureTemplate, LabSeqError, load_dataset
 from labseq_core._jit import warm_up
+from labseq_core.cli import OneLineParser
 from labseq_core.data.catalogue import dataset_info
 
 
@@ -92,10 +93,6 @@ def cell(corpus: Corpus, method: str, problem: Problem) -> dict[str, str]:
         "seconds": f"{time.process_time() - started:.0f}",
         "note": search.note,
     }
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -168,12 +165,12 @@ def show(rows: list[dict[str, str]]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="labseq bench results", description="F1 and token error of every method, beside quoted results."
     )
     parser.add_argument("--output", type=Path, required=True, help="CSV file; cells that it has are not done again")
     parser.add_argument("--only", help="methods, corpora and features separated by commas, such as crf,hmm-word,S3")
-    parser.add_argument("--sentences", type=int, help="use only this many training sentences")
+    parser.add_argument("--sentences", type=at_least_one, help="use only this many training sentences")
     show(run(parser.parse_args(arguments)))
 
 

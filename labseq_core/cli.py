@@ -14,6 +14,12 @@ from pathlib import Path
 from labseq_core._checks import LabSeqError
 
 METHODS_HELP = "methods separated by commas, options after colons: crf:l2=0.1,hmm,perceptron:epochs=20"
+# name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
+BENCHMARKS = {
+    "crf": "our CRF beside python-crfsuite: time, memory, tagging speed",
+    "encoding": "tokens per second of feature templates, beside a Python function per token",
+    "results": "F1 and error of every method on real corpora, beside quoted results",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-class _OneLineParser(argparse.ArgumentParser):
+class OneLineParser(argparse.ArgumentParser):
+    """Says what is wrong in one line, without the usage."""
+
     def error(self, message: str):
         print(f"{self.prog}: {message}; see '{self.prog} --help'", file=sys.stderr)
         raise SystemExit(2)
@@ -48,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     from labseq_core.data.readers import FORMATS
     from labseq_core.features import TEMPLATES
 
-    parser = _OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
+    parser = OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
     parser.add_argument("--version", action="version", version=f"labseq {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -106,6 +114,10 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("file")
     evaluate.add_argument("--json", action="store_true", help="print JSON")
     reading(evaluate)
+
+    bench = command("bench", _bench, "Measure speed or results: " + "; ".join(map(": ".join, BENCHMARKS.items())) + ".")
+    bench.add_argument("name", choices=list(BENCHMARKS), metavar="NAME", help=" | ".join(BENCHMARKS))
+    bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="see 'labseq bench NAME --help'")
 
     datasets = commands.add_parser("datasets", help="List, describe and fetch corpora.")
     parts = datasets.add_subparsers(required=True, metavar="list|info|fetch")
@@ -265,6 +277,16 @@ def _evaluate(chosen: argparse.Namespace) -> None:
     for name, value in summary.items():
         if value is not None:
             print(f"{name:<18} {value:.4f}" if isinstance(value, float) else f"{name:<18} {value}")
+
+
+def _bench(chosen: argparse.Namespace) -> int | None:
+    import importlib
+
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "benchmarks" / f"{chosen.name}.py").is_file():
+        raise LabSeqError("benchmarks are not part of an installed package; run this in a copy of the source tree")
+    sys.path.insert(0, str(root))
+    return importlib.import_module(f"benchmarks.{chosen.name}").main(chosen.arguments)
 
 
 def _list_datasets(chosen: argparse.Namespace) -> None:
