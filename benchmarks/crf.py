@@ -162,20 +162,28 @@ def run(options: argparse.Namespace) -> dict:
         write_files(folder, train, test)
         found = {program.name: program.run(folder, options) for program in programs()}
         started = start_seconds(folder, test.tokens[0])
+    return {
+        "dataset": options.dataset, "features": "S3", "sentences": len(train), "tokens": train.n_tokens,
+        "l2": options.l2, "max_iter": options.max_iter, "test_tokens": test.n_tokens,
+        **compare(found, test),
+        "start_seconds": started,
+    }  # fmt: skip
+
+
+def compare(found: dict[str, dict], test) -> dict:
+    """What the programs wrote down, side by side."""
     best = min(objective for entry in found.values() for _, objective, _ in entry["curve"])
     table = {name: measures(entry, best * (1 + WITHIN), test) for name, entry in found.items()}
     apart = max(row["objective"] for row in table.values()) / best - 1
     ours, theirs = (found[name]["predicted"] for name in ("labseq 1 thread", PEER))
-    differing = sum(a != b for one, other in zip(ours, theirs) for a, b in zip(one, other))
     return {
-        "dataset": options.dataset, "features": "S3", "sentences": len(train), "tokens": train.n_tokens,
-        "l2": options.l2, "max_iter": options.max_iter, "test_tokens": test.n_tokens,
-        "best_objective": best, "objectives_apart": apart, "same_objective": apart <= WITHIN,
-        "tokens_labelled_differently": differing,
+        "best_objective": best,
+        "objectives_apart": apart,
+        "same_objective": apart <= WITHIN,
+        "tokens_labelled_differently": sum(a != b for one, other in zip(ours, theirs) for a, b in zip(one, other)),
         "programs": table,
         "ratios": {name: ratios(row, table[PEER]) for name, row in table.items() if name != PEER},
-        "start_seconds": started,
-    }  # fmt: skip
+    }
 
 
 def ratios(row: dict[str, float | None], peer: dict[str, float | None]) -> dict[str, float | None]:

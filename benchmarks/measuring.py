@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -51,10 +52,9 @@ def _status(key: str) -> float | None:
 
 def at_least_one(text: str) -> int:
     """The type of an option on the command line that counts something."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(f"{number} is less than 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
 
 
 def say(text: str) -> None:

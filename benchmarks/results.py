@@ -140,7 +140,11 @@ def run(options: argparse.Namespace) -> list[dict[str, str]]:
         if any(key == (row["corpus"], row["features"], row["sentences"], row["method"]) for row in done):
             continue
         say(f"{corpus.name} {corpus.features} {method}")
-        row = cell(corpus, method, loaded[1])
+        try:
+            row = cell(corpus, method, loaded[1])
+        except LabSeqError as problem:
+            say(f"  left out: {problem}")
+            continue
         append_row(options.output, row)
         done.append(row)
     return done

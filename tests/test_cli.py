@@ -2,11 +2,15 @@
 
 import csv
 import json
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import labseq_core
 from labseq_core import CRF, FeatureTemplate, load_model, read_conll
 from labseq_core.cli import main
 
@@ -103,6 +107,13 @@ ERRORS = {
     "compare --dataset spanish-ner --methods hmm --folds 1": "folds is 1",
     "datasets info nonsense": "nonsense",
     "datasets": "labseq datasets",
+    "bench": "labseq bench",
+    "bench nonsense": "invalid choice",
+    "bench crf --sentences 0": "'0' is not a whole number of at least 1",
+    "bench crf --dataset nonsense": "nonsense",
+    "bench results": "--output",
+    "bench results --output train.conll": "train.conll is not a table",
+    "bench results --output out.csv --only nonsense": "--only has 'nonsense'",
     "nonsense": "invalid choice",
     "compare --folds many": "invalid int value",
 }
@@ -120,6 +131,17 @@ def test_every_error_is_one_line(corpus, capsys, command):
     assert ERRORS[command] in shown
     assert str(corpus) not in shown
     assert "Traceback" not in shown
+
+
+def test_benchmarks_that_are_not_installed_are_missed_in_one_line(tmp_path):
+    core = Path(labseq_core.__file__).parent
+    shutil.copytree(core, tmp_path / "labseq_core", ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "labseq_core.cli", "bench", "crf"]
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "labseq: benchmarks are not part of an installed package; run this in a copy of the source tree\n"
+    )
 
 
 def test_a_closed_pipe_is_no_error(corpus):
