@@ -1,0 +1,237 @@
+"""How far some sequences of a batch are from their true labels, without subtracting nearly equal numbers.
+
+Near-certain sequences have p(y_t = truth) = 1 - tiny. All that is wanted here is made of sums of positive terms: marginals
+of wrong labels, and 1 - p(y*) as the sum over positions of what leaves the truth there for the first time,
+
+    1 - p(y*) = Σ_t p(y_1 = y*_1, .., y_{t-1} = y*_{t-1}, y_t ≠ y*_t)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import prange
+
+from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.chain import lockstep, sum_recursions
+
+CHUNKS = 32
+TINY = 1e-200
+
+
+@compiled
+def group_bounds(sequences, offsets):
+    """Runs of `sequences` (longest first) that go through the recursion side by side: at most LANES, of similar lengths."""
+    bounds = np.zeros(sequences.size + 1, dtype=np.int64)
+    groups, first = 0, 0
+    for place in range(1, sequences.size + 1):
+        if place < sequences.size:
+            longest = offsets[sequences[first] + 1] - offsets[sequences[first]]
+            here = offsets[sequences[place] + 1] - offsets[sequences[place]]
+            if place - first < lockstep.LANES and 2 * here >= longest:
+                continue
+        groups += 1
+        bounds[groups] = place
+        first = place
+    return bounds[: groups + 1]
+
+
+@compiled
+def chunks_of_groups(groups, sequences, offsets):
+    """Runs of groups with about equally many positions each."""
+    n_groups = groups.size - 1
+    work = np.zeros(n_groups + 1, dtype=np.int64)
+    for g in range(n_groups):
+        longest = offsets[sequences[groups[g]] + 1] - offsets[sequences[groups[g]]]
+        work[g + 1] = work[g] + longest * (groups[g + 1] - groups[g])
+    n_chunks = min(CHUNKS, n_groups)
+    chunks = np.zeros(n_chunks + 1, dtype=np.int64)
+    for c in range(1, n_chunks + 1):
+        chunks[c] = np.searchsorted(work, work[-1] * c / n_chunks)
+    chunks[n_chunks] = n_groups
+    return chunks
+
+
+@compiled
+def truth_prefixes(labels, offsets, members, longest, exp_edge, emission, inverse, prefix, kept, log_p):
+    """prefix[t, lane]: weight of the truth up to t, scaled as α_t is; at the end it is p(y*), whose logarithm is log_p."""
+    kept[:], log_p[:] = 1.0, 0.0
+    for t in range(longest):
+        for lane in range(members.size):
+            i = members[lane]
+            if t >= offsets[i + 1] - offsets[i]:
+                continue
+            position = offsets[i] + t
+            factor = emission[t, labels[position], lane] * inverse[t, lane]
+            if t > 0:
+                factor *= exp_edge[labels[position - 1], labels[position]]
+                prefix[t, lane] = prefix[t - 1, lane] * factor
+            else:
+                prefix[t, lane] = factor
+            kept[lane] *= factor
+            if kept[lane] < TINY:
+                log_p[lane] += math.log(kept[lane])
+                kept[lane] = 1.0
+    for lane in range(members.size):
+        log_p[lane] += math.log(kept[lane])
+
+
+@compiled
+def off_truth_backward(
+    labels, offsets, members, longest, exp_edge, alpha, emission, inverse, prefix, factor, beta, message, lowest, highest,
+    products, missed, leaving, from_truth, rest, rows,
+):  # fmt: skip
+    """rows[position, s]: factor · p_t(s) of wrong labels, minus their sum at the true one; rest: 1 - p(y*).
+
+    products[r, s, lane] times e^{E[r, s]}: expected number of transitions r -> s where the truth has another one;
+    missed[pair, lane]: expected number of true transitions that are not made.
+    """
+    n_labels, n_lanes = alpha.shape[1], members.size
+    beta[:], products[:], missed[:] = 1.0, 0.0, 0.0
+    rest[:], leaving[:] = 0.0, 0.0
+    for t in range(longest - 1, -1, -1):
+        for lane in range(n_lanes):
+            i = members[lane]
+            length = offsets[i + 1] - offsets[i]
+            if t >= length - 1:
+                for s in range(n_labels):
+                    beta[s, lane] = 1.0
+                if t >= length:
+                    continue
+            position = offsets[i] + t
+            truth, wrong = labels[position], 0.0
+            for s in range(n_labels):
+                share = alpha[t, s, lane] * beta[s, lane]
+                rows[position, s] = factor[lane] * share
+                if s != truth:
+                    wrong += share
+            rows[position, truth] = -factor[lane] * wrong
+            if t == 0:
+                rest[lane] += wrong
+            if t < length - 1:
+                missed[truth * n_labels + labels[position + 1], lane] += wrong + leaving[lane]
+        if t == 0:
+            return
+        for s in range(n_labels):
+            for lane in range(n_lanes):
+                weight = emission[t, s, lane] * beta[s, lane] * inverse[t, lane]
+                lowest[lane] = min(lowest[lane], weight if weight > 0.0 else 1.0)
+                highest[lane] = max(highest[lane], weight)
+                message[s, lane] = weight
+        for lane in range(n_lanes):
+            i = members[lane]
+            if t >= offsets[i + 1] - offsets[i]:
+                from_truth[lane] = 0.0
+                for s in range(n_labels):
+                    message[s, lane] = 0.0
+                continue
+            position = offsets[i] + t
+            before, truth = labels[position - 1], labels[position]
+            onward, weight = 0.0, alpha[t - 1, before, lane]
+            for s in range(n_labels):
+                if s != truth:
+                    onward += exp_edge[before, s] * message[s, lane]
+                    products[before, s, lane] += weight * message[s, lane]
+            leaving[lane] = weight * onward
+            rest[lane] += prefix[t - 1, lane] * onward
+            # Out of the way of the products of all other labels, and back afterwards.
+            from_truth[lane], alpha[t - 1, before, lane] = weight, 0.0
+        for r in range(n_labels):
+            lockstep.add_products(alpha[t - 1, r], message, products[r])
+            lockstep.weighted_rows(exp_edge[r], message, beta[r])
+        for lane in range(n_lanes):
+            i = members[lane]
+            if t < offsets[i + 1] - offsets[i]:
+                alpha[t - 1, labels[offsets[i] + t - 1], lane] = from_truth[lane]
+
+
+@compiled
+def off_truth_in_log_domain(node, start, stop, edge, labels, log_weight, inverse_probability, rows, edge_row, ahead, message, work):
+    """The same for one sequence of any scores, by the distribution of all labellings but y*: gives log p(y*) and 1 - p(y*).
+
+    p_t(s) = (1 - p(y*)) · rest_t(s) for wrong labels s, whatever the range of the scores.
+    """
+    length, n_labels = node.shape
+    counts = np.zeros((1, n_labels, n_labels))
+    log_odds = sum_recursions.rest_sequence(
+        node, start, stop, edge, 0, labels, 0.0, True, rows, counts, ahead, message, work
+    )
+    log_p = -log_odds - math.log1p(math.exp(-log_odds)) if log_odds > 0.0 else -math.log1p(math.exp(log_odds))
+    log_rest = log_odds + log_p
+    scale = math.exp(log_weight - log_p + log_rest) if inverse_probability else math.exp(log_rest)
+    for t in range(length):
+        wrong = 0.0
+        for s in range(n_labels):
+            rows[t, s] *= scale
+            if s != labels[t]:
+                wrong += rows[t, s]
+        rows[t, labels[t]] = -wrong
+    for r in range(n_labels):
+        for s in range(n_labels):
+            edge_row[r * n_labels + s] = counts[0, r, s]
+    for t in range(1, length):
+        edge_row[labels[t - 1] * n_labels + labels[t]] -= 1.0
+    for k in range(edge_row.size):
+        edge_row[k] *= scale
+    return log_p, math.exp(log_rest)
+
+
+@BatchRoutine
+def off_truth_batch(
+    start, node, edge, stop, offsets, labels, sequences, groups, chunks, exp_edge, exp_edge_transposed, shift, in_range,
+    log_weights, inverse_probability, rows, edge_rows, rest, log_probability, in_log_domain,
+):  # fmt: skip
+    """For each of `sequences`: rows of wrong marginals and of wrong transitions, 1 - p(y*) and log p(y*).
+
+    inverse_probability: rows are multiplied by e^{log_weights} / p(y*), which makes them derivatives of the exponential loss.
+    """
+    n_labels = node.shape[1]
+    for chunk in prange(chunks.size - 1):
+        longest, most = 0, 0
+        for group in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, offsets[sequences[groups[group]] + 1] - offsets[sequences[groups[group]]])
+            most = max(most, groups[group + 1] - groups[group])
+        ahead, message_one, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+        for group in range(chunks[chunk], chunks[chunk + 1]):
+            members = sequences[groups[group] : groups[group + 1]]
+            lanes = members.size
+            length = offsets[members[0] + 1] - offsets[members[0]]
+            alpha, emission = np.empty((length, n_labels, lanes)), np.empty((length, n_labels, lanes))
+            inverse, prefix = np.empty((length, lanes)), np.empty((length, lanes))
+            beta, message = np.empty((n_labels, lanes)), np.empty((n_labels, lanes))
+            products, missed = np.empty((n_labels, n_labels, lanes)), np.empty((n_labels * n_labels, lanes))
+            log_z, log_p, whole, largest = np.zeros(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+            lowest, highest, deepest = np.ones(lanes), np.ones(lanes), np.zeros(lanes)
+            factor, leaving, from_truth, left = np.ones(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+            bad = np.empty(lanes, dtype=np.bool_)
+            bad[:] = not in_range[0]
+            lockstep.lockstep_forward(
+                node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], alpha, emission, inverse,
+                lowest, deepest, largest, whole, whole.view(np.int64), log_z, bad,
+            )  # fmt: skip
+            truth_prefixes(labels, offsets, members, length, exp_edge[0], emission, inverse, prefix, whole, log_p)
+            if inverse_probability:
+                for lane in range(lanes):
+                    factor[lane] = math.exp(min(700.0, log_weights[members[lane]] - log_p[lane]))
+            off_truth_backward(
+                labels, offsets, members, length, exp_edge[0], alpha, emission, inverse, prefix, factor, beta, message,
+                lowest, highest, products, missed, leaving, from_truth, left, rows,
+            )  # fmt: skip
+            for lane in range(lanes):
+                i = members[lane]
+                begin, end = offsets[i], offsets[i + 1]
+                in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
+                in_log_domain[i] = bad[lane] or not in_reach or deepest[lane] < sum_recursions.LOG_FLOOR
+                if in_log_domain[i]:
+                    log_probability[i], rest[i] = off_truth_in_log_domain(
+                        node[begin:end], start, stop, edge, labels[begin:end], log_weights[i], inverse_probability,
+                        rows[begin:end], edge_rows[i], ahead, message_one, work,
+                    )  # fmt: skip
+                    continue
+                rest[i] = left[lane]
+                log_probability[i] = math.log1p(-left[lane]) if left[lane] < 0.5 else log_p[lane]
+                for r in range(n_labels):
+                    for s in range(n_labels):
+                        share = products[r, s, lane] * exp_edge[0, r, s] - missed[r * n_labels + s, lane]
+                        edge_rows[i, r * n_labels + s] = factor[lane] * share

@@ -1,0 +1,165 @@
+"""The partition function and the rest of all labellings when the weight of one feature is shifted by Δ. METHODS 0.
+
+Let u(y) = S_k(x, y) - S_k(x, y*) count a feature against the truth. With e^{F(y) - F(y*)} for each labelling
+
+    odds(Δ) = Σ_{y ≠ y*} e^{F(y) - F(y*) + Δ u(y)} = 1/p(y*) - 1  at Λ + Δ e_k
+
+and its derivatives in Δ are odds(Δ) E[u] and odds(Δ) E[u²] under the shifted distribution of the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import prange
+
+from labseq_core._checks import as_label_indices
+from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.chain.inference import path_scores
+from labseq_core.chain.potentials import ChainPotentials
+from labseq_core.chain.scores import node_score
+
+CHUNKS = 64
+
+
+@dataclass(frozen=True)
+class FeatureShift:
+    """Which feature is shifted: a label at positions that have an attribute, or a pair of neighbouring labels."""
+
+    label: int
+    amounts: np.ndarray | None = None  # (positions,): values of the attribute; None: a pair
+    previous_label: int = -1
+
+    def count(self, labels: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """S_k(x, y) of each sequence."""
+        if self.amounts is not None:
+            fires = np.where(labels == self.label, self.amounts, 0.0)
+        else:
+            fires = np.zeros(len(labels))
+            fires[1:] = (labels[:-1] == self.previous_label) & (labels[1:] == self.label)
+            fires[offsets[:-1]] = 0.0
+        return np.add.reduceat(fires, offsets[:-1]) if len(offsets) > 1 else np.zeros(0)
+
+
+@dataclass(frozen=True)
+class ShiftedPartition:
+    """Of each of the sequences asked for."""
+
+    log_partition: np.ndarray  # log Z at Λ + Δ e_k
+    log_odds: np.ndarray  # log(1/p(y*) - 1) there; -inf if y* is the only labelling
+    mean: np.ndarray  # E[u] over the rest there
+    square: np.ndarray  # E[u²] over the rest there
+
+
+def shifted_partition(
+    potentials: ChainPotentials,
+    labels: np.ndarray,
+    shift: FeatureShift,
+    step: float,
+    sequences: np.ndarray | None = None,
+) -> ShiftedPartition:
+    """O(l S²) a sequence; one edge matrix for all positions only. `sequences`: which ones (None: all)."""
+    labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
+    if sequences is None:
+        sequences = np.arange(len(potentials))
+    log_odds, mean, square = shifted_rest(potentials, labels, shift, step, sequences)
+    truth = path_scores(potentials, labels) + step * shift.count(labels, potentials.offsets)
+    return ShiftedPartition(truth[sequences] + np.logaddexp(0.0, log_odds), log_odds, mean, square)
+
+
+def shifted_rest(
+    potentials: ChainPotentials, labels: np.ndarray, shift: FeatureShift, step: float, sequences: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """log odds, E[u] and E[u²] of the given sequences, without checks."""
+    found = np.empty((3, sequences.size))
+    amounts = np.zeros(0) if shift.amounts is None else shift.amounts
+    lengths = potentials.offsets[sequences + 1] - potentials.offsets[sequences]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    chunks = np.unique(np.searchsorted(ends, np.linspace(0, ends[-1], min(CHUNKS, sequences.size) + 1)))
+    _shifted_batch(
+        potentials.start, potentials.node, potentials.edge, potentials.stop, potentials.offsets, labels, sequences, chunks,
+        amounts, shift.label, shift.previous_label, step, *found, work=20 * int(ends[-1]) * potentials.n_labels**2,
+    )  # fmt: skip
+    return found[0], found[1], found[2]
+
+
+@BatchRoutine
+def _shifted_batch(
+    start, node, edge, stop, offsets, labels, sequences, chunks, amounts, label, before, step, log_odds, mean, square
+):  # fmt: skip
+    n_labels = node.shape[1]
+    for chunk in prange(chunks.size - 1):
+        work = np.empty((7, n_labels + 1))
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
+            log_odds[place], mean[place], square[place] = _shifted_sequence(
+                node[begin:end], start, stop, edge, labels[begin:end],
+                amounts[begin:end] if amounts.size else amounts, label, before, step, work,
+            )  # fmt: skip
+
+
+@compiled
+def _shifted_sequence(node, start, stop, edge, labels, amounts, label, before, step, work):
+    """As in `sum_recursions.rest_sequence`, the scores of y* are taken for 0 and a prefix has left y* or not:
+
+    D_t(s) = δ_t(s) + log(Σ_r e^{D_{t-1}(r) + E[r, s] + Δ u[r, s]} + [s ≠ y*_t] e^{E[y*_{t-1}, s] + Δ u[y*_{t-1}, s]})
+
+    Each D carries the means of u and u² over the prefixes that it sums up.
+    """
+    length, n_labels = node.shape
+    deviated, first, second, new, new_first, new_second, terms = work
+    for t in range(length):
+        truth = labels[t]
+        level = node_score(node, start, stop, t, truth)
+        truth_fires = amounts[t] if amounts.size and truth == label else 0.0
+        if t > 0:
+            level += edge[labels[t - 1], truth]
+            if before == labels[t - 1] and truth == label:
+                truth_fires = 1.0
+        for s in range(n_labels):
+            score = node_score(node, start, stop, t, s) - level
+            fires = (amounts[t] if amounts.size and s == label else 0.0) - truth_fires
+            if t == 0:
+                new[s] = score + step * fires if s != truth else -np.inf
+                new_first[s], new_second[s] = fires, fires * fires
+                continue
+            largest = -np.inf
+            for r in range(n_labels + 1):
+                # The last term is the truth itself, which leaves its path here.
+                source = labels[t - 1] if r == n_labels else r
+                here = edge[source, s] + (step if before == source and s == label else 0.0)
+                if r < n_labels:
+                    terms[r] = deviated[r] + here
+                else:
+                    terms[r] = here if s != truth else -np.inf
+                largest = max(largest, terms[r])
+            if largest == -np.inf:
+                new[s], new_first[s], new_second[s] = -np.inf, 0.0, 0.0
+                continue
+            total, total_first, total_second = 0.0, 0.0, 0.0
+            for r in range(n_labels + 1):
+                if terms[r] == -np.inf:
+                    continue
+                source = labels[t - 1] if r == n_labels else r
+                weight = math.exp(terms[r] - largest)
+                more = fires + (1.0 if before == source and s == label else 0.0)
+                mean = first[r] if r < n_labels else 0.0
+                square = second[r] if r < n_labels else 0.0
+                total += weight
+                total_first += weight * (mean + more)
+                total_second += weight * (square + 2.0 * more * mean + more * more)
+            new[s] = score + step * fires + largest + math.log(total)
+            new_first[s], new_second[s] = total_first / total, total_second / total
+        deviated[:], first[:], second[:] = new, new_first, new_second
+    largest = deviated[:n_labels].max()
+    if largest == -np.inf:
+        return -np.inf, 0.0, 0.0
+    total, mean, square = 0.0, 0.0, 0.0
+    for s in range(n_labels):
+        weight = math.exp(deviated[s] - largest)
+        total += weight
+        mean += weight * first[s]
+        square += weight * second[s]
+    return largest + math.log(total), mean / total, square / total

@@ -1,0 +1,373 @@
+"""Boosting on label sequences: T chapter 3, B 5. One feature a round; what was chosen, when and why is kept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.chain import path_scores, refuse_forbidden
+from labseq_core.data.alphabet import Alphabet
+from labseq_core.features import EncodedSequences
+from labseq_core.learners.development import Development
+from labseq_core.learners.linear import LinearLearner
+from labseq_core.learners.options import CONSTRAINTS, Option
+from labseq_core.scoring.linear import LinearWeights
+from labseq_core.solvers.boosting_features import feature_lists, longest_first
+from labseq_core.solvers.coordinate_boosting import Booster, Round
+from labseq_core.solvers.history import Recorder
+
+LARGEST = 1e308  # a loss beyond is told as this; its logarithm is kept in full
+
+# Columns of `rounds_` that are numbers of the round itself, as `Round` has them or as this file adds them.
+NUMBERS = (
+    "step", "pseudo_accuracy", "bound", "z", "loss", "log_loss", "touched_sequences", "touched_tokens", "evaluations",
+    "dev_accuracy", "dev_f1",
+)  # fmt: skip
+
+BOUND = Option(
+    "bound", "choice", "exact",
+    "What chooses a feature and its step. loose: one range for all sequences, closed form; tight: each sequence has its own "
+    "range; exact: tight, then the best step by inference.",
+    choices=("loose", "tight", "exact"), where="T 3.26, 3.35, 3.25",
+)  # fmt: skip
+ROUNDS = Option("rounds", "int", 500, "At most this many rounds; each moves the weight of one feature.", low=1, high=1_000_000,
+                where="T Alg. 3")  # fmt: skip
+SMOOTHING = Option(
+    "smoothing", "float", 1e-4, "ε: keeps the steps of features that are always right, or never, from going to infinity.",
+    low=0.0, high=1.0, log_scale=True, where="T 3.37",
+)  # fmt: skip
+LENGTH_DECAY = Option(
+    "length_decay", "float", 1.0,
+    "π: a sequence of length l counts π^l times. At 1 the longest sequences own all weight; 1 over the number of labels "
+    "gives all the same weight at first.",
+    low=1e-6, high=1.0, where="T 3.2, 3.12",
+)  # fmt: skip
+PATIENCE = Option(
+    "patience", "int", 100,
+    "With development data: stop after so many rounds without a better F1 (accuracy where labels are not BIO) and keep the "
+    "best round. 0: never stop.",
+    low=0, high=1_000_000, where="T 3.6",
+)  # fmt: skip
+
+
+class BoostingLearner(LinearLearner):
+    """What the boosting methods share. `fit(..., init=model)` goes on from the rounds of a fitted model."""
+
+    inverse_probability: ClassVar[bool] = True  # the exponential loss; else the log loss
+    facts = ("n_rounds_", "best_round_", "n_selected_", "n_observed_", "feature_fraction_", "stop_reason_")
+
+    bound: str
+    rounds: int
+    smoothing: float
+    patience: int
+    length_decay: float = 1.0
+
+    # What a subclass may see differently
+
+    def _training_view(self, encoded: EncodedSequences, labels: np.ndarray) -> EncodedSequences:
+        """The observations as training sees them."""
+        return encoded
+
+    # Learning
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        weights = self._start()
+        booster = self._booster(encoded, labels, weights)
+        rows = self._rows_before()
+        development = None if dev is None else self._development(dev, weights)
+        watch = _Watch(development, self.patience, len(rows))
+        recorder.record(len(rows), _finite(booster.log_loss), 0.0, **_dev_numbers(development))
+        why = "stopped by the callback"
+        for number in range(1, self.rounds + 1):
+            if recorder.stopped:
+                break
+            done = booster.round()
+            if done is None:
+                why = "no feature reduces the bound any more"
+                break
+            weights.flat[done.feature] += done.step
+            self._tell_development(development, done)
+            rows.append((done.feature, *_numbers(done), *_dev_numbers(development).values()))
+            recorder.record(len(rows), _finite(done.log_loss), number / self.rounds, **_dev_numbers(development))
+            watch.look(len(rows), weights)
+            if watch.over:
+                why = f"no gain on the development data in {self.patience} rounds"
+                break
+        else:
+            why = "all rounds are done"
+        self._keep(watch.best_weights(weights), rows, watch.best_round(len(rows)), booster, why)
+
+    def _booster(self, encoded: EncodedSequences, labels: np.ndarray, weights: LinearWeights) -> Booster:
+        n_labels = len(self.classes_)
+        view = self._training_view(encoded, labels)
+        order = longest_first(view)
+        positions = np.concatenate([np.arange(view.offsets[i], view.offsets[i + 1]) for i in order])
+        view, labels = view.select(order), labels[positions]
+        lists = feature_lists(view, labels, n_labels)
+        scoring = self._scoring(view)
+        # The weights of the view may be more than those of the model; a view without pairs has no use for pairs.
+        flat = np.zeros(view.n_attributes * n_labels + n_labels * n_labels)
+        flat[: weights.flat.size] = weights.flat[: flat.size]
+        potentials = scoring.potentials(scoring.weights(flat))
+        refuse_forbidden(path_scores(potentials, labels))
+        log_weights = math.log(self.length_decay) * np.diff(view.offsets)
+        return Booster(
+            lists, potentials, bound=self.bound, smoothing=float(self.smoothing), log_weights=log_weights,
+            inverse_probability=self.inverse_probability,
+        )  # fmt: skip
+
+    def _rows_before(self) -> list[tuple]:
+        """The rounds of the model that this fit goes on from, in the numbers of this one."""
+        before = self._init
+        if not isinstance(before, BoostingLearner):
+            return []
+        kept = before._rounds[: before.best_round_]
+        features = _renumbered(kept[:, 0].astype(np.int64), before, self)
+        require(bool((features >= 0).all()), "init was trained on other attributes or labels; fit it on the same data")
+        return [(feature, *row[1:]) for feature, row in zip(features.tolist(), kept.tolist())]
+
+    def _development(self, dev, weights: LinearWeights) -> Development:
+        encoded, labels = dev
+        return Development(encoded, labels, self._scoring(encoded).potentials(weights), self.classes_)
+
+    def _tell_development(self, development: Development | None, done: Round) -> None:
+        if development is None:
+            return
+        first, second = divmod(done.feature, len(self.classes_))
+        if first < len(self.vocabulary_):
+            development.move(first, second, done.step)
+        else:
+            development.move_pair(first - len(self.vocabulary_), second, done.step)
+
+    def _keep(self, weights: LinearWeights, rows: list[tuple], best: int, booster: Booster, why: str) -> None:
+        self.weights_ = weights
+        self._rounds = np.array(rows, dtype=np.float64).reshape(len(rows), 1 + len(NUMBERS))
+        self.n_rounds_ = len(rows)
+        self.best_round_ = best
+        self.n_selected_ = int(np.count_nonzero(weights.flat))
+        self.n_observed_ = booster.lists.observed
+        self.feature_fraction_ = self.n_selected_ / max(1, self.n_observed_)
+        self.stop_reason_ = why
+
+    # What was chosen
+
+    @property
+    def rounds_(self):
+        """A data frame with a row per round."""
+        import pandas as pd
+
+        rounds = self._fitted("_rounds")
+        words = [self.feature_in_words(int(feature)) for feature in rounds[:, 0]]
+        columns = {"round": np.arange(1, len(rounds) + 1), **{key: [row[key] for row in words] for key in WORDS}}
+        numbers = {name: rounds[:, 1 + place] for place, name in enumerate(NUMBERS)}
+        numbers["evaluations"] = numbers["evaluations"].astype(np.int64)
+        return pd.DataFrame({**columns, **numbers})
+
+    def feature_in_words(self, feature: int) -> dict[str, str | None]:
+        """A feature number as a sentence part, and its parts: kind, attribute, label, previous label."""
+        first, label = divmod(feature, len(self.classes_))
+        label = self.classes_[label]
+        if first < len(self.vocabulary_):
+            attribute = self.vocabulary_.names[first]
+            name, equals, value = attribute.partition("=")
+            shown = f"{name} = {value}" if equals else name
+            parts = ("attribute", attribute, label, None)
+        else:
+            previous = self.classes_[first - len(self.vocabulary_)]
+            shown = f"y_{{t-1}} = {previous}"
+            parts = ("transition", None, label, previous)
+        return dict(zip(WORDS, (f"y_t = {label}, {shown}", *parts)))
+
+    # Keeping it
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {**super()._arrays(), "rounds": self._rounds}
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        super()._restore(arrays)
+        self._rounds = arrays["rounds"]
+
+
+WORDS = ("feature", "kind", "attribute", "label", "previous_label")
+
+
+class SequenceBoost(BoostingLearner):
+    """Minimises Σ_i π^{l_i} (1/p(y^i | x^i) - 1), a bound on the number of labellings that beat the truth, one feature a
+    round, by bounds on what a step does to it.
+    """
+
+    method_id = "boost"
+    title = "Sequence boosting"
+    summary = "AdaBoost on whole sequences: each round takes the one feature that helps most, so the model stays sparse."
+    where = "thesis 3.3.2, Algorithms 3 and 4"
+    probabilistic = True
+    options = (BOUND, ROUNDS, SMOOTHING, LENGTH_DECAY, PATIENCE, CONSTRAINTS)
+
+    def __init__(
+        self,
+        bound: str = "exact",
+        rounds: int = 500,
+        smoothing: float = 1e-4,
+        length_decay: float = 1.0,
+        patience: int = 100,
+        constraints: str | None = None,
+    ):
+        self.bound = bound
+        self.rounds = rounds
+        self.smoothing = smoothing
+        self.length_decay = length_decay
+        self.patience = patience
+        self.constraints = constraints
+
+
+class LogitBoost(BoostingLearner):
+    """Minimises Σ_i -log p(y^i | x^i) one feature a round.
+
+    A step Δ changes it by Σ_i log E_p[e^{Δu}] <= Σ_i log(s_i e^{Δ L_i} + (1 - s_i) e^{Δ U_i}), s_i under p. Features are
+    ranked by log z <= z - 1 of that, which has the form of the boosting bounds; the step minimises the sum of logarithms
+    (tight) or the loss itself (exact).
+    """
+
+    method_id = "logitboost"
+    title = "Sequence LogitBoost"
+    summary = "Boosting of the log loss: the loss of a CRF, one feature a round."
+    where = "thesis 3.7, as future work"
+    probabilistic = True
+    inverse_probability = False
+    options = (BOUND, ROUNDS, SMOOTHING, PATIENCE, CONSTRAINTS)
+
+    def __init__(
+        self,
+        bound: str = "exact",
+        rounds: int = 500,
+        smoothing: float = 1e-4,
+        patience: int = 100,
+        constraints: str | None = None,
+    ):
+        self.bound = bound
+        self.rounds = rounds
+        self.smoothing = smoothing
+        self.patience = patience
+        self.constraints = constraints
+
+
+class AdaBoostMR(BoostingLearner):
+    """Boosting that ignores the sequence: every token is a sequence of its own, so there are no transitions."""
+
+    method_id = "adaboost-mr"
+    title = "AdaBoost.MR"
+    summary = "Boosting token by token: sees the window of attributes, but no neighbouring labels."
+    where = "thesis 3.1, 3.6"
+    probabilistic = True
+    options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
+
+    def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):
+        self.bound = bound
+        self.rounds = rounds
+        self.smoothing = smoothing
+        self.patience = patience
+
+    def _start(self) -> LinearWeights:
+        weights = super()._start()
+        weights.edge[:] = 0.0
+        return weights
+
+    def _training_view(self, encoded: EncodedSequences, labels: np.ndarray) -> EncodedSequences:
+        return replace(encoded, offsets=np.arange(encoded.n_positions + 1), template=None)
+
+
+class ViterbiBoost(BoostingLearner):
+    """AdaBoost.MR with one attribute more, the true previous label; in use the best labelling is found by Viterbi's
+    algorithm, so that the weights of that attribute are transitions.
+    """
+
+    method_id = "viterbi-boost"
+    title = "Viterbi boosting"
+    summary = "Boosting token by token with the true previous label at hand in training, and Viterbi decoding in use."
+    where = "thesis 3.5, 3.6"
+    options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
+
+    def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):
+        self.bound = bound
+        self.rounds = rounds
+        self.smoothing = smoothing
+        self.patience = patience
+
+    def _training_view(self, encoded: EncodedSequences, labels: np.ndarray) -> EncodedSequences:
+        """Attribute number A + σ says that the label before is σ: as flat weights these follow as the edge matrix does."""
+        n_attributes = encoded.n_attributes
+        arrivals = np.delete(np.arange(encoded.n_positions), encoded.offsets[:-1])
+        places = encoded.indptr[arrivals + 1]
+        indices = np.insert(encoded.indices, places, (n_attributes + labels[arrivals - 1]).astype(np.int32))
+        values = np.insert(encoded.values, places, 1.0) if encoded.values.size else encoded.values
+        more = np.zeros(encoded.n_positions + 1, dtype=np.int64)
+        more[arrivals + 1] = 1
+        names = (*encoded.vocabulary.names, *_free_names(self.classes_, encoded.vocabulary))
+        offsets = np.arange(encoded.n_positions + 1)
+        return EncodedSequences(encoded.indptr + np.cumsum(more), indices, values, offsets, Alphabet(names))
+
+
+class _Watch:
+    """Early stopping: remembers the best round and its weights."""
+
+    def __init__(self, development: Development | None, patience: int, begin: int):
+        self._development, self._patience = development, patience
+        self._best, self._round, self._now, self._weights = -math.inf, begin, begin, None
+
+    def look(self, number: int, weights: LinearWeights) -> None:
+        self._now = number
+        if self._development is None or not self._patience:
+            return
+        if self._development.score > self._best:
+            self._best, self._round, self._weights = self._development.score, number, weights.flat.copy()
+
+    @property
+    def over(self) -> bool:
+        return self._weights is not None and self._now - self._round >= self._patience
+
+    def best_round(self, last: int) -> int:
+        return last if self._weights is None else self._round
+
+    def best_weights(self, weights: LinearWeights) -> LinearWeights:
+        if self._weights is not None:
+            weights.flat[:] = self._weights
+        return weights
+
+
+def _numbers(done: Round) -> tuple[float, ...]:
+    """In the order of NUMBERS, without development data."""
+    return (
+        done.step, done.pseudo_accuracy, done.bound, done.ratio, _finite(done.log_loss), done.log_loss, done.sequences,
+        done.tokens, float(done.evaluations),
+    )  # fmt: skip
+
+
+def _dev_numbers(development: Development | None) -> dict[str, float]:
+    if development is None:
+        return {"dev_accuracy": math.nan, "dev_f1": math.nan}
+    return {"dev_accuracy": development.accuracy, "dev_f1": development.f1}
+
+
+def _finite(log_loss: float) -> float:
+    return math.exp(log_loss) if log_loss < math.log(LARGEST) else LARGEST
+
+
+def _free_names(classes: list[str], vocabulary: Alphabet) -> list[str]:
+    """Names for the attributes "previous label" that no attribute has yet."""
+    mark = "previous label"
+    while any(f"{mark} {label}" in vocabulary for label in classes):
+        mark += "'"
+    return [f"{mark} {label}" for label in classes]
+
+
+def _renumbered(features: np.ndarray, before: LinearLearner, now: LinearLearner) -> np.ndarray:
+    """Feature numbers of one model in those of another; -1 where it lacks the attribute or a label."""
+    labels = Alphabet(now.classes_).encode(before.classes_, unknown=-1)
+    attributes = now.vocabulary_.encode(before.vocabulary_.names, unknown=-1)
+    rows = np.concatenate([attributes, np.where(labels >= 0, labels + len(now.vocabulary_), -1)])
+    first, label = rows[features // len(before.classes_)], labels[features % len(before.classes_)]
+    return np.where((first >= 0) & (label >= 0), first * len(now.classes_) + label, -1)

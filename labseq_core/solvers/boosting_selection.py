@@ -1,0 +1,274 @@
+"""The sums behind all bounds, kept up to date, and the best feature, found without looking at all of them. T Alg. 4.
+
+Each attribute has a key: no feature of it can reduce the bound by more. Keys of blocks of attributes are kept too. The
+attribute with the largest key is looked at closely, until no key is above the best reduction found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.solvers.boosting_bounds import (
+    loose_step,
+    optimistic_of_feature,
+    optimistic_reduction,
+    reduction_at,
+    tight_step,
+)
+
+BLOCK = 128  # attributes
+SAME = 1e-9  # relative difference below which two reductions count as equal: the first feature wins
+
+
+@compiled
+def add_incidence(j, kinds, moved, weight_moved, high, low, present_pointer, present_label, present_high, present_low,
+                  exponents, coefficients):  # fmt: skip
+    """Add a change of Σ_t φ v_t (`moved`, which is spoiled) and of W to the coefficients of all features of an incidence.
+
+    W s e^{ΔL} + W (1 - s) e^{ΔU}:   W (1 - s) = (M - W L) / (U - L),   W s = (W U - M) / (U - L),   M = W E[u]
+    """
+    for k in range(present_pointer[j], present_pointer[j + 1]):
+        label = present_label[k]
+        upper = exponents[present_high[k]] if present_high[k] >= 0 else 0.0
+        lower = exponents[present_low[k]] if present_low[k] >= 0 else 0.0
+        if upper > lower:
+            share = 1.0 / (upper - lower)
+            if present_high[k] >= 0:
+                coefficients[present_high[k], label] += (moved[label] - weight_moved * lower) * share
+            if present_low[k] >= 0:
+                coefficients[present_low[k], label] += (weight_moved * upper - moved[label]) * share
+        moved[label] = np.nan  # done
+    for kind in range(high.shape[1]):
+        upper = exponents[high[j, kind]] if high[j, kind] >= 0 else 0.0
+        lower = exponents[low[j, kind]] if low[j, kind] >= 0 else 0.0
+        if upper <= lower:
+            continue
+        share = 1.0 / (upper - lower)
+        for label in range(moved.size):
+            if kinds[label] == kind and moved[label] == moved[label]:
+                if high[j, kind] >= 0:
+                    coefficients[high[j, kind], label] += (moved[label] - weight_moved * lower) * share
+                if low[j, kind] >= 0:
+                    coefficients[low[j, kind], label] += (weight_moved * upper - moved[label]) * share
+
+
+@compiled
+def attribute_key(begin, end, exponents, coefficients, smallest, upper, lower, smoothing, threshold, slopes, work):
+    """An upper bound on the reduction by any feature of an attribute; slopes[label] = Σ e C_e = m_k on the way.
+
+    A crude bound is enough where it is below the threshold. work: (4, labels).
+    """
+    n_labels = slopes.size
+    work[:] = 0.0
+    for k in range(begin, end):
+        e = exponents[k]
+        side = 0 if e > 0.0 else 2
+        for label in range(n_labels):
+            mass = max(0.0, coefficients[k, label])
+            work[side, label] += mass
+            work[side + 1, label] += abs(e) * mass
+    best = 0.0
+    for label in range(n_labels):
+        slopes[label] = work[1, label] - work[3, label]
+        crude = work[2, label] if slopes[label] < 0.0 else work[0, label]
+        if crude > best:
+            if crude > threshold:
+                crude = optimistic_reduction(
+                    work[0, label], work[1, label], work[2, label], work[3, label], smallest, upper[label], lower[label],
+                    smoothing,
+                )  # fmt: skip
+            best = max(best, crude)
+    return best
+
+
+@BatchRoutine
+def update_sums(
+    sequences, part_bounds, first_incidence, attribute, entry_pointer, entry_position, entry_value, high, low,
+    present_pointer, present_label, present_high, present_low, slot_pointer, exponents, coefficients, smallest, upper,
+    lower, kinds, change, weight_change, smoothing, threshold, slopes, keys, block_keys, stale, everything,
+):  # fmt: skip
+    """Bring coefficients, slopes and keys up to date after the given sequences have changed; parts of attributes in parallel."""
+    n_labels = coefficients.shape[1]
+    for part in prange(part_bounds.size - 1):
+        first, end = part_bounds[part], part_bounds[part + 1]
+        moved, work = np.empty(n_labels), np.empty((4, n_labels))
+        touched = np.empty(end - first, dtype=np.int32)
+        n_touched = 0
+        for place in range(sequences.size):
+            i = sequences[place]
+            for j in range(first_incidence[i, part], first_incidence[i, part + 1]):
+                a = attribute[j]
+                if not stale[a]:
+                    stale[a] = True
+                    touched[n_touched] = a
+                    n_touched += 1
+                moved[:] = 0.0
+                for e in range(entry_pointer[j], entry_pointer[j + 1]):
+                    t = entry_position[e]
+                    if entry_value.size:
+                        for label in range(n_labels):
+                            moved[label] += entry_value[e] * change[t, label]
+                    else:
+                        for label in range(n_labels):
+                            moved[label] += change[t, label]
+                add_incidence(
+                    j, kinds, moved, weight_change[i], high, low, present_pointer, present_label, present_high, present_low,
+                    exponents, coefficients,
+                )  # fmt: skip
+        if everything:
+            n_touched = 0
+            for a in range(first, end):
+                touched[n_touched] = a
+                n_touched += 1
+        for place in range(n_touched):
+            a = touched[place]
+            stale[a] = False
+            keys[a] = attribute_key(
+                slot_pointer[a], slot_pointer[a + 1], exponents, coefficients, smallest[a], upper[a], lower[a],
+                smoothing, threshold, slopes[a], work,
+            )  # fmt: skip
+    for block in prange(block_keys.size):
+        best = 0.0
+        for a in range(block * BLOCK, min(keys.size, (block + 1) * BLOCK)):
+            best = max(best, keys[a])
+        block_keys[block] = best
+
+
+@compiled
+def update_edge_sums(
+    sequences, high, low, present_pointer, present_label, present_high, present_low, exponents, coefficients, kinds, change,
+    weight_change,
+):  # fmt: skip
+    """The same for pairs of labels."""
+    moved = np.empty(change.shape[1])
+    for place in range(sequences.size):
+        i = sequences[place]
+        moved[:] = change[i]
+        add_incidence(
+            i, kinds, moved, weight_change[i], high, low, present_pointer, present_label, present_high, present_low,
+            exponents, coefficients,
+        )  # fmt: skip
+
+
+@compiled
+def select_tight(
+    slot_pointer, exponents, coefficients, smallest, upper, lower, keys, block_keys, edge_exponents, edge_coefficients,
+    edge_upper, edge_lower, smoothing, key_smoothing,
+):  # fmt: skip
+    """The feature with the largest reduction at its smoothed step: its number (-1: none), step and reduction.
+
+    Keys were made with key_smoothing <= smoothing, which can only enlarge them; they are sharpened where looked at.
+    """
+    n_labels = coefficients.shape[1]
+    best, best_step, best_gain = -1, 0.0, 0.0
+    n_edges = edge_upper.shape[1]
+    for pair in range(n_edges):
+        own = edge_coefficients[:, pair]
+        hope = optimistic_of_feature(edge_exponents, own, 1.0, edge_upper[0, pair], edge_lower[0, pair], smoothing)
+        if hope > best_gain * (1.0 + SAME):
+            step = tight_step(edge_exponents, own, edge_upper[0, pair], edge_lower[0, pair], smoothing)
+            gain = reduction_at(step, edge_exponents, own)
+            if gain > best_gain * (1.0 + SAME):
+                best, best_step, best_gain = keys.size * n_labels + pair, step, gain
+    looked_at = np.empty(keys.size, dtype=np.int64)
+    sharpened = np.empty(keys.size)
+    n_looked = 0
+    while True:
+        block = np.argmax(block_keys) if block_keys.size else 0
+        if block_keys.size == 0 or block_keys[block] <= best_gain * (1.0 - SAME):
+            break
+        a = block * BLOCK
+        for other in range(block * BLOCK, min(keys.size, (block + 1) * BLOCK)):
+            if keys[other] > keys[a]:
+                a = other
+        begin, end = slot_pointer[a], slot_pointer[a + 1]
+        key = 0.0
+        for label in range(n_labels):
+            own = coefficients[begin:end, label]
+            hope = optimistic_of_feature(
+                exponents[begin:end], own, smallest[a], upper[a, label], lower[a, label], key_smoothing
+            )
+            if hope > best_gain * (1.0 - SAME):
+                step = tight_step(exponents[begin:end], own, upper[a, label], lower[a, label], smoothing)
+                gain = reduction_at(step, exponents[begin:end], own)
+                if key_smoothing < smoothing:
+                    closer = tight_step(exponents[begin:end], own, upper[a, label], lower[a, label], key_smoothing)
+                    hope = min(hope, reduction_at(closer, exponents[begin:end], own))
+                else:
+                    hope = gain
+                feature = a * n_labels + label
+                better = gain > best_gain * (1.0 + SAME)
+                if better or (gain >= best_gain * (1.0 - SAME) and gain > 0.0 and feature < best):
+                    best, best_step, best_gain = feature, step, gain
+            key = max(key, hope)
+        looked_at[n_looked], sharpened[n_looked] = a, key
+        n_looked += 1
+        keys[a] = -1.0
+        renew_block(keys, block_keys, block)
+    for place in range(n_looked):
+        keys[looked_at[place]] = sharpened[place]
+    for place in range(n_looked):
+        renew_block(keys, block_keys, looked_at[place] // BLOCK)
+    return best, best_step, best_gain
+
+
+@compiled
+def renew_block(keys, block_keys, block):
+    best = -1.0
+    for a in range(block * BLOCK, min(keys.size, (block + 1) * BLOCK)):
+        best = max(best, keys[a])
+    block_keys[block] = best
+
+
+@compiled
+def select_loose(slopes, shapes, shape_upper, shape_lower, total, smoothing):
+    """The feature with the smallest loose bound: its number (-1: none), step and reduction.
+
+    Of features with the same U and L only those with the largest and the smallest m_k can be the best.
+    slopes: m_k of all features; shapes: which (U, L) they have.
+    """
+    n_shapes = shape_upper.size
+    largest, smallest = np.full(n_shapes, -np.inf), np.full(n_shapes, np.inf)
+    for k in range(slopes.size):
+        largest[shapes[k]] = max(largest[shapes[k]], slopes[k])
+        smallest[shapes[k]] = min(smallest[shapes[k]], slopes[k])
+    largest_step, largest_gain = np.empty(n_shapes), np.empty(n_shapes)
+    smallest_step, smallest_gain = np.empty(n_shapes), np.empty(n_shapes)
+    best_gain = 0.0
+    for shape in range(n_shapes):
+        largest_step[shape], largest_gain[shape] = loose_gain(
+            largest[shape], shape_upper[shape], shape_lower[shape], total, smoothing
+        )
+        smallest_step[shape], smallest_gain[shape] = loose_gain(
+            smallest[shape], shape_upper[shape], shape_lower[shape], total, smoothing
+        )
+        best_gain = max(best_gain, max(largest_gain[shape], smallest_gain[shape]))
+    if best_gain <= 0.0:
+        return -1, 0.0, 0.0
+    for k in range(slopes.size):
+        shape = shapes[k]
+        if max(largest_gain[shape], smallest_gain[shape]) < best_gain * (1.0 - SAME):
+            continue
+        step, gain = loose_gain(slopes[k], shape_upper[shape], shape_lower[shape], total, smoothing)
+        if gain >= best_gain * (1.0 - SAME):
+            return k, step, gain
+    return -1, 0.0, 0.0
+
+
+@compiled
+def loose_gain(slope, upper, lower, total, smoothing):
+    """The step and the reduction of the loose bound of a feature with m_k = slope."""
+    if upper <= lower:
+        return 0.0, 0.0
+    step, bound = loose_step(pseudo_accuracy_of(slope, upper, lower, total), upper, lower, smoothing)
+    return step, total * (1.0 - bound)
+
+
+@compiled
+def pseudo_accuracy_of(slope, upper, lower, total):
+    """T 3.28: s_k = (U_k - m_k / ΣW) / (U_k - L_k), a share."""
+    if upper <= lower:
+        return 0.5
+    return min(1.0, max(0.0, (upper - slope / total) / (upper - lower)))
