@@ -4,10 +4,21 @@ from labseq_core._checks import LabSeqError
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.data.readers import read_conll
 from labseq_core.features import FeatureTemplate
-from labseq_core.learners import CRF, HMM, MaxEnt, NaiveBayes, StructuredPerceptron, load_model
+from labseq_core.learners import (
+    CRF,
+    HMM,
+    AdaBoostMR,
+    LogitBoost,
+    MaxEnt,
+    NaiveBayes,
+    SequenceBoost,
+    StructuredPerceptron,
+    ViterbiBoost,
+    load_model,
+)
 
 __version__ = "0.1.0"
 __all__ = [
-    "CRF", "HMM", "FeatureTemplate", "LabSeqError", "MaxEnt", "NaiveBayes", "StructuredPerceptron", "load_dataset",
-    "load_model", "read_conll",
+    "CRF", "HMM", "AdaBoostMR", "FeatureTemplate", "LabSeqError", "LogitBoost", "MaxEnt", "NaiveBayes", "SequenceBoost",
+    "StructuredPerceptron", "ViterbiBoost", "load_dataset", "load_model", "read_conll",
 ]  # fmt: skip

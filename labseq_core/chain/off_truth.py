@@ -147,7 +147,9 @@ def off_truth_backward(
 
 
 @compiled
-def off_truth_in_log_domain(node, start, stop, edge, labels, log_weight, inverse_probability, rows, edge_row, ahead, message, work):
+def off_truth_in_log_domain(
+    node, start, stop, edge, labels, log_weight, inverse_probability, rows, edge_row, ahead, message, work
+):
     """The same for one sequence of any scores, by the distribution of all labellings but y*: gives log p(y*) and 1 - p(y*).
 
     p_t(s) = (1 - p(y*)) · rest_t(s) for wrong labels s, whatever the range of the scores.

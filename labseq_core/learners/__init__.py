@@ -1,5 +1,6 @@
 """The methods, one file per family, and their registry."""
 
+from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.hmm import HMM
 from labseq_core.learners.maxent import MaxEnt
@@ -8,6 +9,6 @@ from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.learners.registry import METHODS, Method, find_method, load_model, make_learner, method_options
 
 __all__ = [
-    "CRF", "HMM", "METHODS", "MaxEnt", "Method", "NaiveBayes", "StructuredPerceptron", "find_method", "load_model",
-    "make_learner", "method_options",
+    "CRF", "HMM", "METHODS", "AdaBoostMR", "LogitBoost", "MaxEnt", "Method", "NaiveBayes", "SequenceBoost",
+    "StructuredPerceptron", "ViterbiBoost", "find_method", "load_model", "make_learner", "method_options",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from labseq_core._checks import require
 from labseq_core.chain import path_scores, refuse_forbidden
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
 from labseq_core.learners.development import Development
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, Option
@@ -91,7 +92,7 @@ class BoostingLearner(LinearLearner):
                 break
             weights.flat[done.feature] += done.step
             self._tell_development(development, done)
-            rows.append((done.feature, *_numbers(done), *_dev_numbers(development).values()))
+            rows.append((done.feature, *_numbers(done), *_dev_columns(development)))
             recorder.record(len(rows), _finite(done.log_loss), number / self.rounds, **_dev_numbers(development))
             watch.look(len(rows), weights)
             if watch.over:
@@ -119,6 +120,12 @@ class BoostingLearner(LinearLearner):
             lists, potentials, bound=self.bound, smoothing=float(self.smoothing), log_weights=log_weights,
             inverse_probability=self.inverse_probability,
         )  # fmt: skip
+
+    def booster_at(self, X, y: Labels | None, rounds: int) -> Booster:
+        """The state of training on X, y after so many rounds of this model."""
+        encoded = _encode(X, self.vocabulary_, self.template_)
+        labels = self._known_labels(_flat_labels(_labels_of(X, y), encoded.offsets))
+        return self._booster(encoded, labels, self.weights_after(rounds))
 
     def _rows_before(self) -> list[tuple]:
         """The rounds of the model that this fit goes on from, in the numbers of this one."""
@@ -167,20 +174,43 @@ class BoostingLearner(LinearLearner):
         numbers["evaluations"] = numbers["evaluations"].astype(np.int64)
         return pd.DataFrame({**columns, **numbers})
 
-    def feature_in_words(self, feature: int) -> dict[str, str | None]:
-        """A feature number as a sentence part, and its parts: kind, attribute, label, previous label."""
+    def feature_in_words(self, feature: int) -> dict[str, str]:
+        """A feature number in words, and its parts: kind, attribute, label, previous label; "" for what it has not."""
         first, label = divmod(feature, len(self.classes_))
         label = self.classes_[label]
         if first < len(self.vocabulary_):
             attribute = self.vocabulary_.names[first]
             name, equals, value = attribute.partition("=")
             shown = f"{name} = {value}" if equals else name
-            parts = ("attribute", attribute, label, None)
+            parts = ("attribute", attribute, label, "")
         else:
             previous = self.classes_[first - len(self.vocabulary_)]
             shown = f"y_{{t-1}} = {previous}"
-            parts = ("transition", None, label, previous)
+            parts = ("transition", "", label, previous)
         return dict(zip(WORDS, (f"y_t = {label}, {shown}", *parts)))
+
+    def feature_number(self, label: str, *, attribute: str | None = None, previous_label: str | None = None) -> int:
+        """The number of a feature given by its parts: a label, and an attribute or a previous label."""
+        self._fitted("classes_")
+        one = (attribute is None) != (previous_label is None)
+        require(one, "a feature is a label with either an attribute or a previous label; name one of them")
+        labels = Alphabet(self.classes_)
+        if attribute is not None:
+            return self.vocabulary_.index(attribute) * len(labels) + labels.index(label)
+        return (len(self.vocabulary_) + labels.index(previous_label)) * len(labels) + labels.index(label)
+
+    def weights_after(self, rounds: int) -> LinearWeights:
+        """The weights as they were after so many rounds; 0: before the first."""
+        done = self._fitted("_rounds")
+        whole = 0 <= rounds <= len(done)
+        require(whole, f"rounds is {rounds!r}; this model has {len(done)} rounds, choose from 0 to {len(done)}")
+        flat = self.weights_.flat.copy()
+        kept = self.best_round_
+        later, sign = (done[rounds:kept], -1.0) if rounds < kept else (done[kept:rounds], 1.0)
+        np.add.at(flat, later[:, 0].astype(np.int64), sign * later[:, 1])
+        # Nothing but rounding is left of a weight that only those rounds have moved.
+        flat[np.setdiff1d(done[rounds:, 0], done[:rounds, 0]).astype(np.int64)] = 0.0
+        return LinearWeights.of(flat, len(self.vocabulary_), len(self.classes_), False)
 
     # Keeping it
 
@@ -202,7 +232,9 @@ class SequenceBoost(BoostingLearner):
 
     method_id = "boost"
     title = "Sequence boosting"
-    summary = "AdaBoost on whole sequences: each round takes the one feature that helps most, so the model stays sparse."
+    summary = (
+        "AdaBoost on whole sequences: each round takes the one feature that helps most, so the model stays sparse."
+    )
     where = "thesis 3.3.2, Algorithms 3 and 4"
     probabilistic = True
     options = (BOUND, ROUNDS, SMOOTHING, LENGTH_DECAY, PATIENCE, CONSTRAINTS)
@@ -346,10 +378,16 @@ def _numbers(done: Round) -> tuple[float, ...]:
     )  # fmt: skip
 
 
+def _dev_columns(development: Development | None) -> tuple[float, float]:
+    return (math.nan, math.nan) if development is None else (development.accuracy, development.f1)
+
+
 def _dev_numbers(development: Development | None) -> dict[str, float]:
+    """What the history says of development data."""
     if development is None:
-        return {"dev_accuracy": math.nan, "dev_f1": math.nan}
-    return {"dev_accuracy": development.accuracy, "dev_f1": development.f1}
+        return {}
+    numbers = {"dev_accuracy": development.accuracy, "dev_f1": development.f1}
+    return {name: value for name, value in numbers.items() if not math.isnan(value)}
 
 
 def _finite(log_loss: float) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, viterbi
@@ -16,7 +18,9 @@ class Development:
     """Accuracy and, for BIO labels, F1 on development data while single weights move."""
 
     def __init__(self, encoded: EncodedSequences, labels: np.ndarray, potentials: ChainPotentials, classes: list[str]):
-        self._potentials, self._truth, self._classes = potentials, labels, (*classes, UNKNOWN)
+        # Scores are moved in place here, and the edge matrix may be that of the model.
+        self._potentials = replace(potentials, edge=potentials.edge.copy())
+        self._truth, self._classes = labels, (*classes, UNKNOWN)
         self._codes = np.where(labels >= 0, labels, len(classes))
         order = np.argsort(encoded.indices, kind="stable")
         self._entries = order
@@ -25,7 +29,7 @@ class Development:
         self._values = encoded.values
         self._sequence = np.repeat(np.arange(len(encoded)), np.diff(encoded.offsets))
         self._spans = is_bio(classes)
-        self._guess = viterbi(potentials).labels
+        self._guess = viterbi(self._potentials).labels
         self._right = int((self._guess == labels).sum())
         self._counts = self._count(np.arange(len(encoded)))
 
@@ -49,7 +53,9 @@ class Development:
         if entries.size == 0:
             return
         positions = self._position[entries]
-        np.add.at(self._potentials.node, (positions, label), step * (self._values[entries] if self._values.size else 1.0))
+        np.add.at(
+            self._potentials.node, (positions, label), step * (self._values[entries] if self._values.size else 1.0)
+        )
         self._decode(np.unique(self._sequence[positions]))
 
     def move_pair(self, previous: int, label: int, step: float) -> None:

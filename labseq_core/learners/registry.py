@@ -8,6 +8,7 @@ from pathlib import Path
 
 from labseq_core._checks import LabSeqError
 from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.hmm import HMM
 from labseq_core.learners.maxent import MaxEnt
@@ -77,6 +78,10 @@ _METHODS = (
     _MARGINAL_EXPONENTIAL,
     _EXPONENTIAL,
     Method.of(StructuredPerceptron),
+    Method.of(SequenceBoost),
+    Method.of(LogitBoost),
+    Method.of(AdaBoostMR),
+    Method.of(ViterbiBoost),
 )
 METHODS: dict[str, Method] = {method.id: method for method in _METHODS}
 

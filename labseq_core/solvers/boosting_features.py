@@ -11,6 +11,7 @@ U = c⁺ - S_k. Different sequences share these numbers, so the tight bound (T 3
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -172,7 +173,11 @@ def _edge_slots(offsets: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple
         lower[0, p] = present_lowest[own].min(initial=0.0)
     nobody, nobody_present = np.zeros(n_sequences, dtype=np.int32), np.zeros(keys.size, dtype=np.int32)
     pointer, exponents, differing, equals, present_high, present_low = _number_slots(
-        1, (nobody, most[:, 0]), (nobody, most[:, 1]), (nobody_present, present_highest), (nobody_present, present_lowest)
+        1,
+        (nobody, most[:, 0]),
+        (nobody, most[:, 1]),
+        (nobody_present, present_highest),
+        (nobody_present, present_lowest),
     )
     slots = Slots(
         pointer, exponents, np.stack([differing, equals], axis=1), np.full((n_sequences, 2), -1, dtype=np.int32),
@@ -193,7 +198,7 @@ def _number_slots(n_owners: int, *groups: tuple[np.ndarray, np.ndarray]) -> tupl
     slot, found = slot - skip, found[skip:]
     pointer = np.searchsorted(found // max(1, distinct.size), np.arange(n_owners + 1)).astype(np.int64)
     ends = np.cumsum([0, *(owner.size for owner, _ in groups)])
-    per_group = [slot[begin:end].astype(np.int32) for begin, end in zip(ends[:-1], ends[1:])]
+    per_group = [slot[begin:end].astype(np.int32) for begin, end in pairwise(ends)]
     return pointer, distinct[found % max(1, distinct.size)], *per_group
 
 

@@ -89,7 +89,7 @@ def update_sums(
     present_pointer, present_label, present_high, present_low, slot_pointer, exponents, coefficients, smallest, upper,
     lower, kinds, change, weight_change, smoothing, threshold, slopes, keys, block_keys, stale, everything,
 ):  # fmt: skip
-    """Bring coefficients, slopes and keys up to date after the given sequences have changed; parts of attributes in parallel."""
+    """Bring coefficients, slopes and keys up to date after some sequences have changed; parts of attributes in parallel."""
     n_labels = coefficients.shape[1]
     for part in prange(part_bounds.size - 1):
         first, end = part_bounds[part], part_bounds[part + 1]

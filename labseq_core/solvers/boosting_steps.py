@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labseq_core.chain.shifted import FeatureShift, shifted_rest
-from labseq_core.solvers.boosting_bounds import FARTHEST
+from labseq_core.solvers.boosting_bounds import FARTHEST, loose_step, tight_step
 from labseq_core.solvers.boosting_selection import pseudo_accuracy_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,9 @@ def _newton(function: Callable[[float], tuple[float, float]], first: float, limi
     sign = math.copysign(1.0, first)
     near, far = 0.0, math.inf  # distances in the direction of descent
     distance = min(abs(first), limit)
-    for evaluation in range(1, EVALUATIONS + 1):
+    evaluations = 0
+    while evaluations < EVALUATIONS:
+        evaluations += 1
         slope, curvature = function(sign * distance)
         slope *= sign
         if slope < 0.0:
@@ -142,7 +144,7 @@ def _newton(function: Callable[[float], tuple[float, float]], first: float, limi
         if not near < guess < far:
             guess = 0.5 * (near + far) if far < math.inf else 2.0 * distance
         distance = min(guess, 4.0 * distance, limit)
-    return sign * distance, evaluation
+    return sign * distance, evaluations
 
 
 def bounds_along(booster: Booster, feature: int, steps: np.ndarray) -> dict[str, np.ndarray]:
@@ -162,3 +164,18 @@ def bounds_along(booster: Booster, feature: int, steps: np.ndarray) -> dict[str,
         found["tight"].append(1.0 + float(chord_weights @ gained) / total)
         found["exact"].append(1.0 + moved / total)
     return {kind: np.array(values) for kind, values in found.items()}
+
+
+def minimisers_along(booster: Booster, feature: int) -> dict[str, float]:
+    """The smoothed steps that minimise each of the three, for one feature."""
+    total = booster._total
+    upper, lower = booster.range_of(feature)
+    accuracy = pseudo_accuracy_of(float(booster._slopes.flat[feature]), upper, lower, total)
+    loose, _ = loose_step(accuracy, upper, lower, booster.smoothing)
+    chord_upper, chord_lower, share, weights = sequence_chords(booster, feature)
+    exponents = np.concatenate([chord_lower, chord_upper])
+    coefficients = np.concatenate([weights * share, weights * (1.0 - share)])
+    some = exponents != 0.0
+    tight = tight_step(exponents[some], coefficients[some], upper, lower, booster.smoothing * total)
+    exact = exact_step(booster, feature, tight)[0] if tight else 0.0
+    return {"loose": loose, "tight": tight, "exact": exact}

@@ -22,6 +22,7 @@ from labseq_core.solvers.boosting_features import FeatureLists
 from labseq_core.solvers.boosting_steps import exact_step, majorised_log_step
 
 FALLEN = 1e-6  # sums are made anew when the loss is this small against the loss at which they were last made
+LEARNED = -230.0  # log of a loss at which nothing is left to learn: all sequences are certain
 ROUNDING = 1e-12  # a reduction below this part of the loss may be one of rounding only
 KEY_SMOOTHING = 0.9  # keys hold until ε ΣW has fallen to this part of what it was
 
@@ -117,10 +118,9 @@ class Booster:
         self._last_gain = gain
         touched = self._move(feature, step)
         after = self.log_loss
-        return Round(
-            feature, step, accuracy, 1.0 - gain / before, math.exp(after - before_log), after, touched.size / len(self._lengths),
-            float(self._lengths[touched].sum() / self._lengths.sum()), evaluations,
-        )  # fmt: skip
+        ratio, tokens = math.exp(after - before_log), self._lengths[touched].sum() / self._lengths.sum()
+        share = touched.size / len(self._lengths)
+        return Round(feature, step, accuracy, 1.0 - gain / before, ratio, after, share, float(tokens), evaluations)
 
     def range_of(self, feature: int) -> tuple[float, float]:
         """U_k and L_k."""
@@ -135,8 +135,8 @@ class Booster:
         return self._total if self.inverse_probability else -float(self.log_p.sum())
 
     def _select(self) -> tuple[int, float, float]:
-        lists, slots, edges = self.lists, self.lists.slots, self.lists.edge_slots
-        if self._total <= 0.0:
+        slots, edges = self.lists.slots, self.lists.edge_slots
+        if self.log_loss < LEARNED:
             return -1, 0.0, 0.0
         if self.bound == "loose":
             shapes, upper, lower = self._shapes

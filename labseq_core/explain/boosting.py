@@ -1,0 +1,95 @@
+"""What boosting has chosen, round by round, and the bounds by which it chose: T Table 3.3, Fig. 3.1."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.boosting import NUMBERS, WORDS, BoostingLearner
+from labseq_core.solvers.boosting_steps import bounds_along, minimisers_along
+
+POINTS = 61  # of a curve, unless steps are given
+
+
+def has_rounds(method: type[SequenceLearner]) -> bool:
+    """Whether the models of a method have rounds to show."""
+    return issubclass(method, BoostingLearner)
+
+
+def round_rows(learner: BoostingLearner) -> list[dict]:
+    """A row per round as in `rounds_`, without a data frame; numbers that are not known are None."""
+    _require_rounds(learner)
+    rows = []
+    for number, (feature, *numbers) in enumerate(learner._rounds.tolist(), start=1):
+        shown = {name: None if math.isnan(value) else value for name, value in zip(NUMBERS, numbers)}
+        rows.append({"round": number, **learner.feature_in_words(int(feature)), **shown})
+    return rows
+
+
+def rounds_csv(learner: BoostingLearner) -> str:
+    """The rounds as CSV text."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ("round", *WORDS, *NUMBERS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(round_rows(learner))
+    return text.getvalue()
+
+
+def repeated_features(learners: Mapping[str, BoostingLearner], first: int = 100) -> list[dict]:
+    """Features that any of the models chose more than once in its first rounds, and how often each did (T Table 3.3).
+
+    learners: by the name of their column, such as the bound. The most repeated features of the first column come first.
+    """
+    require(len(learners) > 0, "learners is empty; give at least one fitted boosting model")
+    require(first >= 1, f"first is {first!r}; look at one round at least")
+    counts = {}
+    for name, learner in learners.items():
+        _require_rounds(learner)
+        chosen = learner._rounds[:first, 0].astype(np.int64).tolist()
+        counts[name] = Counter(learner.feature_in_words(feature)["feature"] for feature in chosen)
+    often = {feature for found in counts.values() for feature, count in found.items() if count > 1}
+    rows = [{"feature": feature, **{name: found[feature] for name, found in counts.items()}} for feature in often]
+    return sorted(rows, key=lambda row: (*(-row[name] for name in counts), row["feature"]))
+
+
+def bound_curves(
+    learner: BoostingLearner,
+    X,
+    y=None,
+    *,
+    label: str,
+    attribute: str | None = None,
+    previous_label: str | None = None,
+    after: int | None = None,
+    steps: Sequence[float] | None = None,
+) -> dict:
+    """Loose bound, tight bound and Z for steps on one feature, on training data X, y (T Fig. 3.1).
+
+    after: take the model as it was after so many rounds (None: as it is). steps: where (None: around all three minima).
+    Gives lists "step", "loose", "tight" and "exact", all relative to the present loss, and "minimisers" of the three.
+    """
+    _require_rounds(learner)
+    feature = learner.feature_number(label, attribute=attribute, previous_label=previous_label)
+    booster = learner.booster_at(X, y, learner.best_round_ if after is None else after)
+    upper, lower = booster.range_of(feature)
+    require(upper > lower, "the feature can fire nowhere in X; choose another one, or other data")
+    minimisers = minimisers_along(booster, feature)
+    if steps is None:
+        far = 1.5 * max(abs(step) for step in minimisers.values()) or 1.0
+        steps = np.linspace(-far, far, POINTS)
+    points = np.asarray(steps, dtype=np.float64)
+    curves = bounds_along(booster, feature, points)
+    return {"step": points.tolist(), **{k: v.tolist() for k, v in curves.items()}, "minimisers": minimisers}
+
+
+def _require_rounds(learner: SequenceLearner) -> None:
+    name = type(learner).__name__
+    require(has_rounds(type(learner)), f"{name} has no rounds to show; choose a boosting method")
+    require(hasattr(learner, "_rounds"), f"this {name} is not fitted yet; call fit first")

@@ -1,0 +1,77 @@
+"""What boosting has chosen, as data."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from labseq_core import CRF, LabSeqError, SequenceBoost
+from labseq_core.explain import bound_curves, has_rounds, repeated_features, round_rows, rounds_csv
+from tests.reference import toy
+
+X, Y = toy.corpus(seed=50, n_sequences=30)
+MODELS = {
+    bound: SequenceBoost(bound=bound, rounds=30, length_decay=0.4).fit(X, Y) for bound in ("loose", "tight", "exact")
+}
+BELOW = 1e-9  # relative: rounding between two ways to the same bound
+
+
+def test_rows_are_those_of_the_data_frame():
+    model = SequenceBoost(rounds=5).fit(X, Y, dev=(X, Y))
+    frame = model.rounds_
+    rows = round_rows(model)
+    assert list(rows[0]) == list(frame.columns)
+    assert [row["feature"] for row in rows] == frame["feature"].tolist()
+    assert [row["step"] for row in rows] == frame["step"].tolist()
+    assert rows[0]["dev_f1"] is None  # these labels are not BIO
+    read = list(csv.DictReader(io.StringIO(rounds_csv(model))))
+    assert [int(row["round"]) for row in read] == [1, 2, 3, 4, 5]
+    assert [float(row["bound"]) for row in read] == frame["bound"].tolist()
+    assert read[0]["dev_f1"] == ""
+
+
+def test_repeated_features_by_bound():
+    rows = repeated_features(MODELS, first=20)
+    assert rows
+    for bound, model in MODELS.items():
+        chosen = model.rounds_["feature"][:20]
+        for row in rows:
+            assert row[bound] == (chosen == row["feature"]).sum()
+    assert all(max(row[bound] for bound in MODELS) > 1 for row in rows)
+    counts = [row["loose"] for row in rows]
+    assert counts == sorted(counts, reverse=True)
+    # Every feature that some model repeats is in the table.
+    for model in MODELS.values():
+        often = model.rounds_["feature"][:20].value_counts()
+        assert set(often[often > 1].index) <= {row["feature"] for row in rows}
+
+
+def test_curves_are_ordered_and_their_minima_are_the_steps_of_the_next_round():
+    for bound, model in MODELS.items():
+        last = model.rounds_.iloc[-1]
+        parts = {name: last[name] for name in ("attribute", "previous_label") if last[name]}
+        curves = bound_curves(model, X, Y, label=last["label"], after=29, **parts)
+        loose, tight, exact = (np.array(curves[kind]) for kind in ("loose", "tight", "exact"))
+        assert (exact <= tight * (1 + BELOW)).all()
+        assert (tight <= loose * (1 + BELOW)).all()
+        middle = len(loose) // 2
+        np.testing.assert_allclose([loose[middle], tight[middle], exact[middle]], 1.0, rtol=BELOW)
+        np.testing.assert_allclose(curves["minimisers"][bound], last["step"], rtol=1e-5)
+        at_step = bound_curves(model, X, Y, label=last["label"], after=29, steps=[last["step"]], **parts)
+        np.testing.assert_allclose(at_step["exact"], [last["z"]], rtol=1e-8)
+
+
+def test_what_cannot_be_shown():
+    assert has_rounds(SequenceBoost)
+    assert not has_rounds(CRF)
+    with pytest.raises(LabSeqError, match="CRF has no rounds to show; choose a boosting method"):
+        round_rows(CRF())
+    with pytest.raises(LabSeqError, match="this SequenceBoost is not fitted yet"):
+        rounds_csv(SequenceBoost())
+    with pytest.raises(LabSeqError, match="name one of them"):
+        bound_curves(MODELS["tight"], X, Y, label="A")
+    with pytest.raises(LabSeqError, match="unknown name 'word=nunca'"):
+        bound_curves(MODELS["tight"], X, Y, label="A", attribute="word=nunca")
+    with pytest.raises(LabSeqError, match="this model has 30 rounds"):
+        bound_curves(MODELS["tight"], X, Y, label="A", previous_label="A", after=31)
