@@ -112,6 +112,7 @@ def _line_search(
     low is the best end of the bracket so far, high the other end (None while the minimum has not been passed).
     """
     low, high = (0.0, value, slope), None
+    narrowest = 1e-14 * step  # the step is as small as the direction is long: no absolute number would do
     fallback = _Step(0.0, origin, value, origin, 0)
     for evaluations in range(1, MAX_LINE_SEARCH + 1):
         point = origin + step * direction
@@ -134,7 +135,7 @@ def _line_search(
             step = 2.0 * step
         else:
             step = _between(low, high)
-            if abs(high[0] - low[0]) <= 1e-14 * max(1.0, abs(low[0])):
+            if abs(high[0] - low[0]) <= max(narrowest, 1e-14 * abs(low[0])):
                 break
     return _Step(fallback.step, fallback.point, fallback.value, fallback.gradient, evaluations)
 

@@ -57,6 +57,18 @@ def assert_descends(rows: list[dict]) -> None:
     assert seconds == sorted(seconds)
 
 
+def test_a_gradient_of_any_size_leads_down():
+    # e^{60 x} + e^{-600 x}: from x = 0.9 the first step of length 1 lands where the other term is larger still.
+    def function(x):
+        terms = np.exp(60.0 * x), np.exp(-600.0 * x)
+        return float(sum(terms).sum()), 60.0 * terms[0] - 600.0 * terms[1]
+
+    found, rows = run(function, [0.9])
+    assert rows[0]["gradient_norm"] > 1e24
+    assert found.converged
+    np.testing.assert_allclose(found.point, np.log(600.0 / 60.0) / 660.0, **POINT)
+
+
 @settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(1, 20), st.sampled_from([1.0, 10.0, 1e3]))
 def test_quadratics(seed, size, condition):
