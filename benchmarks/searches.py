@@ -13,9 +13,10 @@ from labseq_core.learners.base import SequenceLearner
 SMOOTHINGS = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6)
 EPOCHS = (5, 10, 20, 40, 80)
 ITERATIONS_A_STEP = 80
-UNREGULARISED_STOPS = (20, 40, 80, 160)
+UNREGULARISED_STOPS = (20, 40, 80, 160, 320)
+START_ITERATIONS = 30  # for each of three penalties
 MARGINAL_SHARE = 1 / 30  # the marginal loss divides by the length of the sequence, about 30 words
-EXPONENTIAL_ITERATIONS = 40
+EXPONENTIAL_ITERATIONS = 60
 EXPONENTIAL_SENTENCES = 2000  # on which the settings of the exponential loss are chosen
 
 Tell = Callable[[str, float], None]
@@ -104,7 +105,7 @@ def unregularised(problem: Problem, tell: Tell) -> Candidates:
         yield f"l2=0, {iterations} iterations", model
 
 
-def rough_crf(problem: Problem, iterations: int = 30) -> SequenceLearner:
+def rough_crf(problem: Problem, iterations: int = START_ITERATIONS) -> SequenceLearner:
     """A CRF to start from, along the penalties down to the weakest."""
     model = None
     for l2 in (problem.l2[0], problem.l2[len(problem.l2) // 2], problem.l2[-1]):
@@ -113,7 +114,7 @@ def rough_crf(problem: Problem, iterations: int = 30) -> SequenceLearner:
 
 
 def exponential_fits(problem: Problem, length_decay: float) -> Candidates:
-    model = rough_crf(problem)
+    model = rough_crf(problem, EXPONENTIAL_ITERATIONS)  # 1/p of a sentence that it fits badly would rule all others
     for l2 in problem.exponential_l2:
         learner = CRF(loss="exp", l2=l2, length_decay=length_decay, max_iter=EXPONENTIAL_ITERATIONS)
         model = learner.fit(problem.train, problem.labels, init=model)
@@ -130,22 +131,30 @@ def exponential(problem: Problem, tell: Tell) -> Candidates:
     yield last
 
 
+L2_PATH = f"L-BFGS, at most {ITERATIONS_A_STEP} iterations for each l2, largest l2 first, each from the one before"
+FROM_CRF = f"as crf, but the first from a CRF of {3 * START_ITERATIONS} iterations; no restarts"
 SEARCHES: dict[str, Search] = {
     "naive-bayes": Search(smoothed(NaiveBayes), "counts; smoothing chosen"),
-    "maxent": Search(along_l2(MaxEnt), f"L-BFGS, at most {ITERATIONS_A_STEP} iterations for each l2, largest l2 first, "
-                     "each from the one before"),
+    "maxent": Search(along_l2(MaxEnt), L2_PATH),
     "hmm-word": Search(smoothed(HMM), "counts of words; smoothing chosen"),
-    "hmm-attributes": Search(smoothed(lambda smoothing: HMM("attributes", smoothing)),
-                             "counts of all attributes; smoothing chosen"),
-    "crf": Search(along_l2(CRF), f"L-BFGS, at most {ITERATIONS_A_STEP} iterations for each l2, largest l2 first, each "
-                  "from the one before"),
-    "crf-unregularised": Search(unregularised, "L-BFGS from zero, stopped early at the number of iterations that does "
-                                "best on dev; its memory is cleared at each of them"),
-    "exp": Search(exponential, f"settings chosen on the first {EXPONENTIAL_SENTENCES} training sentences, then trained on "
-                  f"all; {EXPONENTIAL_ITERATIONS} iterations for each l2, the first from a CRF of 90 iterations"),
-    "crf-marginal": Search(along_l2(lambda **o: CRF("marginal", **o), MARGINAL_SHARE, crf_start=True),
-                           f"as crf, the first from a CRF of 90 iterations; no restarts; l2 times {MARGINAL_SHARE:.3g}"),
-    "crf-marginal-exp": Search(along_l2(lambda **o: CRF("marginal-exp", **o), crf_start=True),
-                               "as crf, the first from a CRF of 90 iterations; no restarts"),
+    "hmm-attributes": Search(
+        smoothed(lambda smoothing: HMM("attributes", smoothing)), "counts of all attributes; smoothing chosen"
+    ),
+    "crf": Search(along_l2(CRF), L2_PATH),
+    "crf-unregularised": Search(
+        unregularised,
+        "L-BFGS from zero, stopped early at the number of iterations that does best on dev; its memory is cleared at "
+        "each of those numbers",
+    ),
+    "exp": Search(
+        exponential,
+        f"settings chosen on the first {EXPONENTIAL_SENTENCES} training sentences, then trained on all; "
+        f"{EXPONENTIAL_ITERATIONS} iterations for each l2, the first from a CRF of {3 * EXPONENTIAL_ITERATIONS} iterations",
+    ),
+    "crf-marginal": Search(
+        along_l2(lambda **options: CRF("marginal", **options), MARGINAL_SHARE, crf_start=True),
+        f"{FROM_CRF}; l2 times {MARGINAL_SHARE:.3g}",
+    ),
+    "crf-marginal-exp": Search(along_l2(lambda **options: CRF("marginal-exp", **options), crf_start=True), FROM_CRF),
     "perceptron": Search(perceptrons, "averaged, shuffled, seed 0; epochs chosen"),
-}  # fmt: skip
+}

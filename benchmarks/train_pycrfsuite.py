@@ -5,6 +5,7 @@ Imports neither our library nor what it needs: the memory is that of python-crfs
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -44,6 +45,21 @@ def train(folder: Path, path: Path, l2: float, max_iter: int) -> tuple[StampedTr
     return trainer, started
 
 
+def attribute_lists_megabytes(folder: Path) -> float:
+    """What the attributes of all sentences take as Python lists, which users hold beside the trainer's own copy.
+
+    Measured in a process of its own: here they would take over what training has left free.
+    """
+    words = [sys.executable, "-m", "benchmarks.train_pycrfsuite", "lists", str(folder)]
+    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+
+def print_attribute_lists_megabytes(folder: Path) -> None:
+    before = resident_megabytes() or 0.0
+    held = list(read_crfsuite(folder / "train.crfsuite"))
+    print((resident_megabytes() or 0.0) - before if held else 0.0)
+
+
 def tagging(path: Path, folder: Path) -> tuple[dict[str, float], list[list[str]]]:
     """Tokens per second, and the labels; from raw tokens by a Python function per token, as users write it."""
     tagger = pycrfsuite.Tagger()
@@ -72,11 +88,14 @@ def main(folder: Path, name: str, l2: float, max_iter: int) -> None:
         "set_up_seconds": first - started,
         "megabytes_before": before,
         "megabytes": peak,
+        "megabytes_of_lists": attribute_lists_megabytes(folder),
         "tokens_per_second": speeds,
         "predicted": predicted,
     }
     write_result(folder / f"{name}.json", result)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1] == "lists":
+    print_attribute_lists_megabytes(Path(sys.argv[2]))
+elif __name__ == "__main__":
     main(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
