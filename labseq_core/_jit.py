@@ -74,6 +74,12 @@ def compiled_sum(function: Callable) -> Callable:
         return numba.njit(cache=_DIRECTORY is not None, **(_OPTIONS | {"fastmath": {"reassoc", "contract"}}))(function)
 
 
+def compiled_lanes(function: Callable) -> Callable:
+    """The same for loops over lanes: a product and the sum it goes into may be rounded once, in one instruction."""
+    with _cache_in_own_directory():
+        return numba.njit(cache=_DIRECTORY is not None, **(_OPTIONS | {"fastmath": {"contract"}}))(function)
+
+
 class BatchRoutine:
     """A loop over chunks of a batch, compiled twice from one source: serial, and with its `prange` on all cores.
 

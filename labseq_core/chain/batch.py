@@ -86,10 +86,12 @@ def lockstep_batch(
             lead += 1
         lanes = lockstep.LANES if end - lead >= FEWEST_LANES else 0
         grouped = length_of(by_length[lead], offsets) if lanes else 0
-        alpha, emission = np.empty((grouped, n_labels, lanes)), np.empty((grouped, n_labels, lanes))
-        inverse = np.empty((grouped, lanes))
-        beta, message = np.empty((n_labels, lanes)), np.empty((n_labels, lanes))
-        products, total = np.empty((n_labels, n_labels, lanes)), np.zeros((n_labels, n_labels))
+        watched = exp_edge[0].min() < lockstep.EASY_EDGE
+        deepest_allowed = sum_recursions.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
+        room = lockstep.row_length(grouped) if lanes else 0
+        alpha, emission = np.empty((n_labels, room)), np.empty((n_labels, room))
+        inverse, beta = np.empty((grouped, lanes)), np.empty((n_labels, lanes))
+        total = np.zeros((n_labels, n_labels))
         log_z, lowest, highest, deepest = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
         largest, whole = np.empty(lanes), np.empty(lanes)
         bits = whole.view(np.int64)
@@ -105,30 +107,40 @@ def lockstep_batch(
                 log_z[lane], lowest[lane], highest[lane], deepest[lane] = 0.0, 1.0, 1.0, 0.0
                 bad[lane] = not in_range[0]
             length = length_of(members[0], offsets)
-            products[:] = 0.0
             lockstep.lockstep_forward(
-                node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], alpha, emission, inverse,
-                lowest, deepest, largest, whole, bits, log_z, bad,
+                node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], watched,
+                alpha, emission, inverse, lowest, deepest, largest, whole, bits, log_z, bad,
             )  # fmt: skip
             lockstep.lockstep_backward(
-                offsets, members, length, exp_edge[0], alpha, emission, inverse, products, beta, message, lowest, highest,
+                offsets,
+                members,
+                length,
+                exp_edge[0],
+                watched,
+                alpha,
+                emission,
+                inverse,
+                beta,
+                lowest,
+                highest,
                 marginals,
-            )  # fmt: skip
+            )
             for lane in range(lanes):
                 i = members[lane]
                 if i < 0:
                     continue
                 in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
-                in_log_domain[i] = bad[lane] or not in_reach or deepest[lane] < sum_recursions.LOG_FLOOR
-                log_partition[i] = log_z[lane]
-                if not in_log_domain[i]:
-                    total += products[:, :, lane]
+                if in_reach and not bad[lane] and deepest[lane] >= deepest_allowed:
+                    log_partition[i], in_log_domain[i] = log_z[lane], False
                     continue
+                alpha[:, lane : length * lanes : lanes] = 0.0  # the lane's part in the counts of transitions
+                emission[:, lane : length * lanes : lanes] = 0.0
                 begin, until = offsets[i], offsets[i + 1]
-                log_partition[i] = sum_recursions.log_forward_backward(
-                    node[begin:until], start, stop, edge, 0, marginals[begin:until], one_scale[: until - begin],
-                    own, 0, one_beta, one_message, work,
+                log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
+                    node[begin:until], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
+                    marginals[begin:until], own, 0, one_emission, one_scale, tentative, one_beta, one_message, work,
                 )  # fmt: skip
+            lockstep.add_inner_products(alpha, emission, lanes, length * lanes, total)
             group += lanes
         own[0] += total * exp_edge[0]
         group = min(group, end)

@@ -1,7 +1,12 @@
 """Forward-backward on several sequences at once: one lane of the vector unit per sequence.
 
-The same scaled recursion as in `sum_recursions`, with arrays [position, label, lane]. Lanes of one group have similar
+The same scaled recursion as in `sum_recursions`, with arrays [label, position and lane]. Lanes of one group have similar
 lengths; a lane whose sequence has ended goes on with weights that nobody reads. One edge matrix for all positions only.
+
+Range. If every transition has a weight in [e, 1] and every emission is 0 or in [m, 1], then α_t(s) >= m e / S or 0, and
+e <= β <= 1 / e, because each β_t(r) is a sum of the same terms with weights in [e, 1] and Σ_s α_t(s) β_t(s) = 1. So with
+e >= EASY_EDGE and m >= EASY_EMISSION nothing can leave the range of the scaled recursion. Only where transitions are
+forbidden or far apart is every weight looked at (`watched`).
 """
 
 from __future__ import annotations
@@ -10,10 +15,14 @@ import math
 
 import numpy as np
 
-from labseq_core._jit import compiled
+from labseq_core._jit import compiled_lanes, compiled_sum
 from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
 
 LANES = 32  # several vectors of the unit, so that the start of a loop does not cost more than the loop
+# Rows of labels whose distance is a multiple of 4096 bytes would share few places of the fastest cache.
+ROW, ROW_REMAINDER = 512, 40  # numbers
+EASY_EDGE, EASY_EMISSION = 1e-30, 1e-60
+LOG_EASY_EMISSION = math.log(EASY_EMISSION)
 
 
 # e^x = 2^k e^r, k = round(x / ln 2), |r| <= ln 2 / 2. Adding 1.5·2^52 rounds to a whole number and leaves it in the low bits.
@@ -22,7 +31,14 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 
 
-@compiled
+@compiled_lanes
+def row_length(n_positions):
+    """Numbers per label for so many positions of all lanes: kept away from multiples of the cache's period."""
+    needed = n_positions * LANES
+    return needed + (ROW_REMAINDER - needed) % ROW
+
+
+@compiled_lanes
 def exponential(x, whole, bits):
     """x[lane] = e^{x[lane]} for -700 < x <= 0, as vector code; whole and bits are two views of the same memory."""
     for lane in range(x.size):
@@ -30,9 +46,8 @@ def exponential(x, whole, bits):
     for lane in range(x.size):
         k = whole[lane] - ROUND
         r = (x[lane] - k * LN2_HIGH) - k * LN2_LOW
-        # Taylor's polynomial; its next term is below 1e-17 here.
-        p = 1.0 / 6227020800.0
-        p = p * r + 1.0 / 479001600.0
+        # Taylor's polynomial; its next term is below 2e-16 here.
+        p = 1.0 / 479001600.0
         p = p * r + 1.0 / 39916800.0
         p = p * r + 1.0 / 3628800.0
         p = p * r + 1.0 / 362880.0
@@ -51,30 +66,30 @@ def exponential(x, whole, bits):
         x[lane] *= whole[lane]
 
 
-@compiled
+@compiled_lanes
 def fill_emissions(node, start, stop, offsets, members, t, emission, largest, deepest, whole, bits, log_partition, bad):
-    """emission[t, s, lane] = e^{ψ_t(s) - max ψ_t}; the maximum goes into log Z. deepest: the lowest finite exponent so far."""
-    n_labels = node.shape[1]
-    here = emission[t]
+    """Emissions e^{ψ_t(s) - max ψ_t}; the maximum goes into log Z. deepest: the lowest finite exponent so far."""
+    n_labels, here = node.shape[1], t * LANES
     for lane in range(members.size):
         i = members[lane]
         if i < 0 or t >= offsets[i + 1] - offsets[i]:
             for s in range(n_labels):
-                here[s, lane] = 0.0
+                emission[s, here + lane] = 0.0
             continue
         position = offsets[i] + t
         for s in range(n_labels):
-            here[s, lane] = node[position, s]
+            emission[s, here + lane] = node[position, s]
         if t == 0:
             for s in range(n_labels):
-                here[s, lane] += start[s]
+                emission[s, here + lane] += start[s]
         if position == offsets[i + 1] - 1:
             for s in range(n_labels):
-                here[s, lane] += stop[s]
-    largest[:] = here[0]
+                emission[s, here + lane] += stop[s]
+    largest[:] = emission[0, here : here + LANES]
     for s in range(1, n_labels):
+        row = emission[s, here : here + LANES]
         for lane in range(members.size):
-            largest[lane] = max(largest[lane], here[s, lane])
+            largest[lane] = max(largest[lane], row[lane])
     for lane in range(members.size):
         if largest[lane] == -np.inf:
             bad[lane] = True
@@ -82,87 +97,157 @@ def fill_emissions(node, start, stop, offsets, members, t, emission, largest, de
     for lane in range(members.size):
         log_partition[lane] += largest[lane]
     for s in range(n_labels):
-        row = here[s]
+        row = emission[s, here : here + LANES]
+        lowest = 0.0
         for lane in range(members.size):
             row[lane] -= largest[lane]
-            deepest[lane] = min(deepest[lane], row[lane] if row[lane] > -np.inf else 0.0)
-        for lane in range(members.size):
-            whole[lane] = 0.0 if row[lane] == -np.inf else 1.0
-            row[lane] = max(row[lane], LOG_FLOOR) * whole[lane]
-        forbidden = False
-        for lane in range(members.size):
-            forbidden = forbidden or whole[lane] == 0.0
-        if forbidden:
-            for lane in range(members.size):
-                row[lane] = math.exp(row[lane]) if whole[lane] else 0.0
+            lowest = min(lowest, row[lane])
+        if lowest < LOG_EASY_EMISSION:
+            _far_emissions(row, deepest)
         else:
             exponential(row, whole, bits)
 
 
-@compiled
-def weighted_rows(weights, rows, result):
-    """result[lane] = Σ_r weights[r] rows[r, lane]."""
-    result[:] = 0.0
-    for r in range(weights.size):
-        weight = weights[r]
-        for lane in range(result.size):
-            result[lane] += weight * rows[r, lane]
+@compiled_lanes
+def _far_emissions(row, deepest):
+    """The same where a lane is forbidden (-inf) or so low that its sequence needs a closer look."""
+    for lane in range(row.size):
+        if row[lane] == -np.inf:
+            row[lane] = 0.0
+        else:
+            deepest[lane] = min(deepest[lane], row[lane])
+            row[lane] = math.exp(max(row[lane], LOG_FLOOR))
 
 
-@compiled
-def add_products(factor, rows, totals):
-    """totals[s, lane] += factor[lane] rows[s, lane]."""
-    for s in range(rows.shape[0]):
-        for lane in range(factor.size):
-            totals[s, lane] += factor[lane] * rows[s, lane]
+@compiled_lanes
+def matrix_times_lanes(matrix, rows, begin, result, place):
+    """result[s, place + lane] = Σ_r matrix[s, r] rows[r, begin + lane], three by three: a product per load or store."""
+    n = matrix.shape[0]
+    in_blocks = n - n % 3
+    for s in range(n):
+        result[s, place : place + LANES] = 0.0
+    for s in range(0, in_blocks, 3):
+        for r in range(0, in_blocks, 3):
+            one_a, one_b, one_c = matrix[s, r], matrix[s, r + 1], matrix[s, r + 2]
+            two_a, two_b, two_c = matrix[s + 1, r], matrix[s + 1, r + 1], matrix[s + 1, r + 2]
+            three_a, three_b, three_c = matrix[s + 2, r], matrix[s + 2, r + 1], matrix[s + 2, r + 2]
+            for lane in range(LANES):
+                a, b, c = rows[r, begin + lane], rows[r + 1, begin + lane], rows[r + 2, begin + lane]
+                result[s, place + lane] += one_a * a + one_b * b + one_c * c
+                result[s + 1, place + lane] += two_a * a + two_b * b + two_c * c
+                result[s + 2, place + lane] += three_a * a + three_b * b + three_c * c
+    for s in range(n):
+        for r in range(in_blocks if s < in_blocks else 0, n):
+            weight = matrix[s, r]
+            for lane in range(LANES):
+                result[s, place + lane] += weight * rows[r, begin + lane]
 
 
-@compiled
+@compiled_sum
+def add_inner_products(left, right, begin, end, counts):
+    """counts[r, s] += Σ_k left[r, k - LANES] right[s, k], k from begin to end: transitions from one position to the next."""
+    n = counts.shape[0]
+    in_blocks = n - n % 3
+    for r in range(0, in_blocks, 3):
+        for s in range(0, in_blocks, 3):
+            aa = ab = ac = ba = bb = bc = ca = cb = cc = 0.0
+            for k in range(begin, end):
+                a, b, c = left[r, k - LANES], left[r + 1, k - LANES], left[r + 2, k - LANES]
+                x, y, z = right[s, k], right[s + 1, k], right[s + 2, k]
+                aa += a * x
+                ab += a * y
+                ac += a * z
+                ba += b * x
+                bb += b * y
+                bc += b * z
+                ca += c * x
+                cb += c * y
+                cc += c * z
+            counts[r, s] += aa
+            counts[r, s + 1] += ab
+            counts[r, s + 2] += ac
+            counts[r + 1, s] += ba
+            counts[r + 1, s + 1] += bb
+            counts[r + 1, s + 2] += bc
+            counts[r + 2, s] += ca
+            counts[r + 2, s + 1] += cb
+            counts[r + 2, s + 2] += cc
+    for r in range(n):
+        for s in range(in_blocks if r < in_blocks else 0, n):
+            total = 0.0
+            for k in range(begin, end):
+                total += left[r, k - LANES] * right[s, k]
+            counts[r, s] += total
+
+
+@compiled_lanes
 def lockstep_forward(
-    node, start, stop, offsets, members, longest, edge_into, shift, alpha, emission, inverse,
+    node, start, stop, offsets, members, longest, edge_into, shift, watched, alpha, emission, inverse,
     lowest, deepest, largest, whole, bits, log_partition, bad,
 ):  # fmt: skip
-    """α_t and 1/c_t of all lanes; edge_into[s, r] = e^{E[r, s]}. lowest[lane] is the smallest weight that is not zero."""
-    n_labels = node.shape[1]
+    """α_t and 1/c_t of all lanes; edge_into[s, r] = e^{E[r, s]}. If watched,
+    lowest[lane] is the smallest weight that is not zero.
+    """
+    n_labels, n_lanes = node.shape[1], members.size
+    product = np.ones(n_lanes)  # of the c_t whose logarithms log Z still lacks
     for t in range(longest):
+        here = t * LANES
         fill_emissions(
             node, start, stop, offsets, members, t, emission, largest, deepest, whole, bits, log_partition, bad
         )
+        if t == 0:
+            for s in range(n_labels):
+                alpha[s, :LANES] = emission[s, :LANES]
+        else:
+            matrix_times_lanes(edge_into, alpha, here - LANES, alpha, here)
         total = inverse[t]
         total[:] = 0.0
         for s in range(n_labels):
-            if t == 0:
-                alpha[t, s] = emission[t, s]
-            else:
-                weighted_rows(edge_into[s], alpha[t - 1], alpha[t, s])
-                for lane in range(members.size):
-                    alpha[t, s, lane] *= emission[t, s, lane]
-            for lane in range(members.size):
-                total[lane] += alpha[t, s, lane]
-        for lane in range(members.size):
+            row, weight = alpha[s, here : here + LANES], emission[s, here : here + LANES]
+            if t > 0:
+                for lane in range(n_lanes):
+                    row[lane] *= weight[lane]
+            for lane in range(n_lanes):
+                total[lane] += row[lane]
+        for lane in range(n_lanes):
             i = members[lane]
-            inside = i >= 0 and t < offsets[i + 1] - offsets[i]
-            if total[lane] < FLOOR:
-                bad[lane] = bad[lane] or inside
+            if i < 0 or t >= offsets[i + 1] - offsets[i]:
                 total[lane] = 1.0
-            if inside:
-                log_partition[lane] += math.log(total[lane]) + (shift if t > 0 else 0.0)
+            elif total[lane] < FLOOR:
+                bad[lane] = True
+                total[lane] = 1.0
+            elif t > 0:
+                log_partition[lane] += shift
+        smallest = 1.0
+        for lane in range(n_lanes):
+            product[lane] *= total[lane]
+            smallest = min(smallest, product[lane])
             total[lane] = 1.0 / total[lane]
+        if smallest < FLOOR or t % 64 == 63 or t == longest - 1:  # c_t <= S: 64 of them cannot overflow
+            for lane in range(n_lanes):
+                log_partition[lane] += math.log(product[lane])
+                product[lane] = 1.0
         for s in range(n_labels):
-            for lane in range(members.size):
-                alpha[t, s, lane] *= total[lane]
-                lowest[lane] = min(lowest[lane], alpha[t, s, lane] if alpha[t, s, lane] > 0.0 else 1.0)
+            row = alpha[s, here : here + LANES]
+            for lane in range(n_lanes):
+                row[lane] *= total[lane]
+            if watched:
+                for lane in range(n_lanes):
+                    lowest[lane] = min(lowest[lane], row[lane] if row[lane] > 0.0 else 1.0)
 
 
-@compiled
+@compiled_lanes
 def lockstep_backward(
-    offsets, members, longest, exp_edge, alpha, emission, inverse, products, beta, message, lowest, highest, marginals
+    offsets, members, longest, exp_edge, watched, alpha, emission, inverse, beta, lowest, highest, marginals
 ):  # fmt: skip
-    """Node marginals of all lanes to their positions; products[r, s, lane] += edge marginals / e^{E[r, s]}."""
-    n_labels = alpha.shape[1]
+    """Node marginals of all lanes to their positions. Emissions become messages e_t(s) β_t(s) / c_t, 0 after a
+    lane's end.
+    """
+    n_labels, n_lanes = alpha.shape[0], members.size
     beta[:] = 1.0
     for t in range(longest - 1, -1, -1):
-        for lane in range(members.size):
+        here = t * LANES
+        for lane in range(n_lanes):
             i = members[lane]
             if i < 0 or t >= offsets[i + 1] - offsets[i] - 1:
                 for s in range(n_labels):
@@ -170,20 +255,21 @@ def lockstep_backward(
             if i >= 0 and t < offsets[i + 1] - offsets[i]:
                 position = offsets[i] + t
                 for s in range(n_labels):
-                    marginals[position, s] = alpha[t, s, lane] * beta[s, lane]
+                    marginals[position, s] = alpha[s, here + lane] * beta[s, lane]
         if t == 0:
             return
+        scale = inverse[t]
         for s in range(n_labels):
-            for lane in range(members.size):
-                weight = emission[t, s, lane] * beta[s, lane] * inverse[t, lane]
-                lowest[lane] = min(lowest[lane], weight if weight > 0.0 else 1.0)
-                highest[lane] = max(highest[lane], weight)
-                message[s, lane] = weight
-        for lane in range(members.size):
+            message, ahead = emission[s, here : here + LANES], beta[s]
+            for lane in range(n_lanes):
+                message[lane] *= ahead[lane] * scale[lane]
+            if watched:
+                for lane in range(n_lanes):
+                    lowest[lane] = min(lowest[lane], message[lane] if message[lane] > 0.0 else 1.0)
+                    highest[lane] = max(highest[lane], message[lane])
+        for lane in range(n_lanes):
             i = members[lane]
             if i < 0 or t >= offsets[i + 1] - offsets[i]:
                 for s in range(n_labels):
-                    message[s, lane] = 0.0
-        for r in range(n_labels):
-            add_products(alpha[t - 1, r], message, products[r])
-            weighted_rows(exp_edge[r], message, beta[r])
+                    emission[s, here + lane] = 0.0
+        matrix_times_lanes(exp_edge, emission, here, beta, 0)
