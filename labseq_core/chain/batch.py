@@ -30,11 +30,14 @@ def chunk_bounds(offsets: np.ndarray) -> np.ndarray:
     return np.unique(bounds)
 
 
-def longest_first(offsets: np.ndarray, chunks: np.ndarray) -> np.ndarray:
-    """All sequences, chunk by chunk, the longest of each chunk first."""
+def longest_first(offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of chunks of about equally many positions, and all sequences, the longest first: neighbours are alike."""
     lengths = np.diff(offsets)
-    chunk_of = np.repeat(np.arange(len(chunks) - 1), np.diff(chunks))
-    return np.lexsort((-lengths, chunk_of)).astype(np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    bounds = chunk_bounds(np.concatenate([[0], np.cumsum(lengths[order])]))
+    full = np.round(bounds / lockstep.LANES).astype(np.int64) * lockstep.LANES  # groups without idle lanes
+    full[-1] = bounds[-1]
+    return np.unique(np.minimum(full, bounds[-1])), order
 
 
 @BatchRoutine
@@ -73,7 +76,7 @@ def lockstep_batch(
     start, node, edge, stop, offsets, chunks, by_length, exp_edge, exp_edge_transposed, shift, in_range,
     log_partition, marginals, edge_counts, in_log_domain,
 ):  # fmt: skip
-    """The same for one edge matrix, several sequences at a time; by_length: the sequences of each chunk, longest first."""
+    """The same for one edge matrix, several sequences at a time; by_length: all, longest first; chunks: runs of them."""
     n_labels = node.shape[1]
     for chunk in prange(chunks.size - 1):
         first, end = chunks[chunk], chunks[chunk + 1]

@@ -9,6 +9,7 @@ import numpy as np
 from labseq_core._checks import LabSeqError, as_label_indices, require
 from labseq_core.chain import batch
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
+from labseq_core.chain.scores import subtract_path_counts
 from labseq_core.chain.sum_recursions import exponentiate_edges
 
 
@@ -38,17 +39,17 @@ class BestLabelling:
 def forward_backward(potentials: ChainPotentials) -> Posterior:
     """log Z, node marginals and expected transition counts, O(l S²) a sequence."""
     arguments = batch_arguments(potentials)
-    stride, n_chunks = potentials.edge_stride, len(arguments[5]) - 1
+    stride = potentials.edge_stride
+    chunks, by_length = batch.longest_first(potentials.offsets)
     log_partition = np.empty(len(potentials))
     marginals = np.empty_like(potentials.node)
-    counts = np.zeros((len(marginals) if stride else max(1, n_chunks), *potentials.edge.shape[-2:]))
+    counts = np.zeros((len(marginals) if stride else len(chunks), *potentials.edge.shape[-2:]))
     in_log_domain = np.empty(len(potentials), dtype=np.bool_)
-    *shared, chunks, _ = arguments
+    *shared, _, _ = arguments
     found = (*exponentiated_edges(potentials), log_partition, marginals, counts, in_log_domain)
     if stride:
         batch.forward_backward_batch(*arguments, *found, work=3 * work_of(potentials))
     else:
-        by_length = batch.longest_first(potentials.offsets, chunks)
         batch.lockstep_batch(*shared, chunks, by_length, *found, work=3 * work_of(potentials))
     _refuse_impossible(log_partition)
     edge = counts if stride else counts.sum(axis=0)
@@ -110,16 +111,8 @@ def subtract_path(
     weights: how often each position counts.
     """
     node, edge = statistics.node, statistics.edge
-    positions = np.arange(len(labels))
-    node[positions, labels] -= weights
-    arrivals = np.delete(positions, offsets[:-1])
-    before, after = labels[arrivals - 1], labels[arrivals]
-    weight = np.broadcast_to(weights, labels.shape)[arrivals]
-    if edge.ndim == 3:
-        edge[arrivals, before, after] -= weight
-    else:
-        n_labels = edge.shape[0]
-        edge -= np.bincount(before * n_labels + after, weight, n_labels * n_labels).reshape(edge.shape)
+    matrices = edge if edge.ndim == 3 else edge[np.newaxis]
+    subtract_path_counts(labels, offsets, np.atleast_1d(np.float64(weights)), node, matrices, edge.ndim - 2)
     return ChainStatistics.from_node_and_edge(node, edge, offsets)
 
 

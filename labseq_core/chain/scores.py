@@ -29,3 +29,14 @@ def path_score(node, start, stop, edge, stride, labels):
         if t > 0:
             total += edge[stride * t, labels[t - 1], labels[t]]
     return total
+
+
+@compiled
+def subtract_path_counts(labels, offsets, weights, node, edge, stride):
+    """Takes the indicators of a labelling out of node[t] and edge[stride * t]; weights: one per position, or one for all."""
+    for i in range(offsets.size - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            weight = weights[t] if weights.size > 1 else weights[0]
+            node[t, labels[t]] -= weight
+            if t > offsets[i]:
+                edge[stride * t, labels[t - 1], labels[t]] -= weight

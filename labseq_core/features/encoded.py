@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,36 @@ NO_VALUES = np.empty(0)  # stands for "all values are 1"
 
 
 @dataclass(frozen=True)
+class WindowTypes:
+    """The same attributes by type (a distinct word, say): position t has those of the types in the window around it.
+
+    Type w at place o of the window (o = 0: farthest before) brings `indices[indptr[b] : indptr[b + 1]]`, b = w * window + o,
+    all with value 1. Types are few and attributes per type are many, so this is the short way to scores and gradients.
+    """
+
+    rows: np.ndarray  # int32, (positions,): the type of each position
+    before: np.ndarray  # int8, (positions,): how many positions before it are in its sentence and window
+    after: np.ndarray  # int8, (positions,): and how many after it
+    window: int
+    indptr: np.ndarray  # int64, (types * window + 1,)
+    indices: np.ndarray  # int32
+
+    @classmethod
+    def of(
+        cls, rows: np.ndarray, offsets: np.ndarray, window: int, indptr: np.ndarray, indices: np.ndarray
+    ) -> WindowTypes:
+        lengths, half = np.diff(offsets), window // 2
+        place = np.arange(rows.size) - np.repeat(offsets[:-1], lengths)
+        before = np.minimum(place, half).astype(np.int8)
+        after = np.minimum(np.repeat(lengths, lengths) - 1 - place, half).astype(np.int8)
+        return cls(rows.astype(np.int32), before, after, window, indptr, indices)
+
+    def select(self, positions: np.ndarray) -> WindowTypes:
+        """At these positions only, which are those of whole sequences."""
+        return replace(self, rows=self.rows[positions], before=self.before[positions], after=self.after[positions])
+
+
+@dataclass(frozen=True)
 class EncodedSequences:
     """Position t has the attributes `indices[indptr[t] : indptr[t + 1]]` of the vocabulary."""
 
@@ -29,6 +59,7 @@ class EncodedSequences:
     offsets: np.ndarray  # int64, (sequences + 1,)
     vocabulary: Alphabet  # attribute names
     template: FeatureTemplate | None = None  # what made them: travels with the model that is trained on them
+    types: WindowTypes | None = None  # where the template has one type per position
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -49,11 +80,13 @@ class EncodedSequences:
         return self._renumbered(numbers, vocabulary)
 
     def _renumbered(self, numbers: np.ndarray, vocabulary: Alphabet) -> EncodedSequences:
-        indices = numbers[self.indices]
-        known = indices >= 0
-        indptr = np.concatenate([[0], np.cumsum(known)])[self.indptr]
+        indptr, indices, known = _renumber(self.indptr, self.indices, numbers)
         values = self.values[known] if self.values.size else self.values
-        return EncodedSequences(indptr, indices[known], values, self.offsets, vocabulary, self.template)
+        types = None
+        if self.types is not None:
+            type_indptr, type_indices, _ = _renumber(self.types.indptr, self.types.indices, numbers)
+            types = replace(self.types, indptr=type_indptr, indices=type_indices)
+        return EncodedSequences(indptr, indices, values, self.offsets, vocabulary, self.template, types)
 
     def select(self, sequences: Iterable[int]) -> EncodedSequences:
         """The sequences with these numbers, in this order, with the same vocabulary."""
@@ -61,7 +94,8 @@ class EncodedSequences:
         positions, offsets = _gather(self.offsets, sequences)
         entries, indptr = _gather(self.indptr, positions)
         values = self.values[entries] if self.values.size else self.values
-        return EncodedSequences(indptr, self.indices[entries], values, offsets, self.vocabulary, self.template)
+        types = None if self.types is None else self.types.select(positions)
+        return EncodedSequences(indptr, self.indices[entries], values, offsets, self.vocabulary, self.template, types)
 
     def attributes(self) -> list[list[list[str]]] | list[list[dict[str, float]]]:
         """Back to names: lists of them, or name -> value where not all values are 1."""
@@ -132,6 +166,15 @@ def _named_values(token: Attributes, number: int, place: int) -> Iterable[tuple[
             f"X: sequence {number}, token {place} is of type {type(token).__name__}; "
             "give a dict of attributes, a list of attribute names or a word"
         )
+
+
+def _renumber(
+    indptr: np.ndarray, indices: np.ndarray, numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ragged rows in new numbers without those that are negative, and which entries were kept."""
+    renumbered = numbers[indices]
+    known = renumbered >= 0
+    return np.concatenate([[0], np.cumsum(known)])[indptr], renumbered[known], known
 
 
 def _gather(bounds: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from labseq_core._jit import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features.columns import ColumnCoder, distinct_rows
-from labseq_core.features.encoded import NO_VALUES, EncodedSequences
+from labseq_core.features.encoded import NO_VALUES, EncodedSequences, WindowTypes
 from labseq_core.features.spelling import affix_attributes, spelling_attributes
 
 # name -> (default window, uses spelling, uses affixes, uses all columns, what it is)
@@ -98,15 +98,19 @@ class FeatureTemplate:
         sequences = _as_sequences(sequences)
         if self.coder_ is None:
             self.fit(sequences)
-        names, indptr, indices, values = self._current_position_attributes(sequences)
+        names, types, indptr, indices, values = self._current_position_attributes(sequences)
         indptr, indices, values = _widen(indptr, indices, values, sequences.offsets, self.window)
         used = np.zeros(len(names) * self.window, dtype=np.bool_)
         used[indices] = True
         present = np.flatnonzero(used)
         shown = _window_names(names, present, self.window)
-        dense = np.zeros(used.size, dtype=np.int32)
+        dense = np.full(used.size, -1, dtype=np.int32)
         dense[present] = np.arange(present.size, dtype=np.int32)
-        encoded = EncodedSequences(indptr, dense[indices], values, sequences.offsets, Alphabet(shown), self)
+        if types is not None:
+            rows, table = types
+            bundles = _widen_types(*table, dense, self.window)
+            types = WindowTypes.of(rows, sequences.offsets, self.window, *bundles)
+        encoded = EncodedSequences(indptr, dense[indices], values, sequences.offsets, Alphabet(shown), self, types)
         return encoded if vocabulary is None else encoded.with_vocabulary(vocabulary)
 
     def _columns_of(self, sequences) -> tuple[str, ...]:
@@ -115,7 +119,9 @@ class FeatureTemplate:
         return tuple(getattr(sequences, "flat_columns", ())) if TEMPLATES[self.name][3] else ()
 
     def _current_position_attributes(self, sequences: Sequences):
-        """Attributes of each position without its neighbours: names of all of them, and CSR arrays."""
+        """Attributes of each position without its neighbours: names of all of them, (row per position, table) if that is all
+        there is to it, and CSR arrays with values.
+        """
         numbers: dict[str, int] = {}
         parts = []  # (row of a small table per position, (indptr, indices) of that table, value per position or None)
         columns = self.coder_.columns
@@ -123,10 +129,9 @@ class FeatureTemplate:
             parts.append(self._word_part(sequences, numbers))
         parts += self.coder_.parts(sequences, numbers)
         if len(parts) == 1 and parts[0][2] is None:
-            rows, table_indptr, table_indices = parts[0][0], *parts[0][1]
-            indptr, indices = _gather_rows(rows, table_indptr, table_indices)
-            return list(numbers), indptr, indices, NO_VALUES
-        return list(numbers), *_merge_parts(parts, len(sequences.flat_tokens))
+            rows, table, _ = parts[0]
+            return list(numbers), (rows, table), *_gather_rows(rows, *table), NO_VALUES
+        return list(numbers), None, *_merge_parts(parts, len(sequences.flat_tokens))
 
     def _word_part(self, sequences: Sequences, numbers: dict[str, int]):
         words, rows = distinct_rows(sequences.flat_tokens)
@@ -238,3 +243,21 @@ def _widen(indptr, indices, values, offsets, window):
                         wide_values[place] = values[k]
                     place += 1
     return wide_indptr, wide_indices, wide_values
+
+
+@compiled
+def _widen_types(table_indptr, table_indices, dense, window):
+    """The attributes of each type at each place of the window, in the numbers `dense` gives; those never seen there are -1."""
+    n_types = table_indptr.size - 1
+    indptr = np.zeros(n_types * window + 1, dtype=np.int64)
+    indices = np.empty(table_indices.size * window, dtype=np.int32)
+    filled = 0
+    for w in range(n_types):
+        for place in range(window):
+            for k in range(table_indptr[w], table_indptr[w + 1]):
+                number = dense[table_indices[k] * window + place]
+                if number >= 0:
+                    indices[filled] = number
+                    filled += 1
+            indptr[w * window + place + 1] = filled
+    return indptr, indices[:filled].copy()

@@ -6,7 +6,7 @@ import numpy as np
 
 from labseq_core._jit import compiled
 from labseq_core.chain.max_recursions import viterbi_sequence
-from labseq_core.scoring.linear import score_positions
+from labseq_core.scoring.sparse import score_positions
 
 
 @compiled

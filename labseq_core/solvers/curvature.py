@@ -1,8 +1,11 @@
 """The memory of L-BFGS: the last steps and gradient changes, and the direction that they give.
 
 The two-loop recursion only adds up multiples of these vectors and of the gradient, so it runs on their inner products:
-one pass over the memory makes the products, one pass makes the direction. BLAS is not used, because its threads and
-those of the chain routines get in each other's way.
+one pass over the memory makes the products, one pass makes the direction. Both are as fast as memory can be read, so the
+pairs are kept in single precision: they only have to describe the curvature roughly, while gradient, sums and direction
+are double. BLAS is not used, because its threads and those of the chain routines get in each other's way.
+
+With a diagonal estimate D of the curvature the recursion runs in the variables D^{1/2} x, where directions are alike.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from numba import prange
 
 from labseq_core._jit import BatchRoutine, compiled_sum
 
-BLOCK = 4096  # entries that stay in the fastest cache while all vectors are met with them
+BLOCK = 1024  # entries that stay in the fastest cache while all vectors are met with them
+NEW_STEP, NEW_CHANGE, GRADIENT = range(3)
+NO_SLOT = -1
 
 
 class CurvatureMemory:
@@ -20,31 +25,41 @@ class CurvatureMemory:
 
     def __init__(self, size: int, n: int):
         self.size = size
-        self.vectors = np.zeros((2 * size + 1, n))  # s_0 .. s_{m-1}, y_0 .. y_{m-1}, the gradient
-        self.products = np.zeros((2 * size + 1, 2 * size + 1))
+        self.vectors = np.zeros((2 * size, n), dtype=np.float32)  # s_0 .. s_{m-1}, y_0 .. y_{m-1}, all scaled
+        self.scale = np.empty(0, dtype=np.float32)  # D^{1/2}; empty: 1
+        self.products = np.zeros((2 * size + 1, 2 * size + 1))  # the last row and column: the gradient
         self.order: list[int] = []  # slots in use, oldest first
-        self.fresh = False  # the newest pair has no products yet
-        self.chunks = np.unique(np.linspace(0, -(-n // BLOCK), 33).astype(np.int64))
+        self.arrived: tuple[np.ndarray, ...] = ()  # a step that is not among the pairs yet
+        self.chunks = block_chunks(n)
 
     def clear(self) -> None:
         self.order.clear()
-        self.fresh = False
+        self.arrived = ()
 
-    def add(self, displacement: np.ndarray, change: np.ndarray) -> None:
-        """Take in a step and by how much it changed the gradient."""
-        if len(self.order) == self.size:
-            del self.order[0]
-        slot = min(set(range(self.size)) - set(self.order))
-        self.vectors[slot] = displacement
-        self.vectors[self.size + slot] = change
-        self.order.append(slot)
-        self.fresh = True
+    def rescale(self, diagonal: np.ndarray) -> None:
+        """Take another D > 0; what is remembered is carried over."""
+        scale = np.sqrt(diagonal).astype(np.float32)
+        ratio = scale / self.scale if self.scale.size else scale
+        self.scale = scale
+        for slot in self.order:
+            step, change = self.vectors[slot], self.vectors[self.size + slot]
+            step *= ratio
+            change /= ratio
+        used = self._rows(self.order)
+        for place, row in enumerate(used):
+            for other in used[: place + 1]:
+                self.products[row, other] = self.products[other, row] = dot(self.vectors[row], self.vectors[other])
+
+    def add(
+        self, before: np.ndarray, after: np.ndarray, gradient_before: np.ndarray, gradient_after: np.ndarray
+    ) -> None:
+        """Take in a step from one point to the next, with the gradients at both: kept until the next direction is asked for."""
+        self.arrived = before, after, gradient_before, gradient_after
 
     def direction(self, gradient: np.ndarray) -> tuple[np.ndarray, float]:
         """-H·gradient, H the inverse Hessian that the pairs give; and its product with the gradient, the slope."""
-        self.vectors[-1] = gradient
-        self._refresh()
-        share = np.zeros(len(self.vectors))  # direction = share @ vectors
+        self._take_in(gradient)
+        share = np.zeros(2 * self.size + 1)  # direction = share @ (vectors, gradient)
         share[-1] = -1.0
         weight = {}
         for slot in reversed(self.order):
@@ -57,62 +72,148 @@ class CurvatureMemory:
         for slot in self.order:
             s, y = slot, self.size + slot
             share[s] += weight[slot] - float(self.products[y] @ share) / self.products[s, y]
-        direction = np.empty(self.vectors.shape[1])
-        used = np.flatnonzero(share)
-        combine(self.vectors, used, share, self.chunks, direction, work=used.size * direction.size)
+        direction = np.empty(gradient.size)
+        used = self._rows(self.order)
+        combine(self.vectors, used, share, gradient, self.scale, self.chunks, direction, work=used.size * gradient.size)
         return direction, float(self.products[-1] @ share)
 
-    def _refresh(self) -> None:
-        """Inner products of the vectors that have changed with all in use; a pair without curvature is dropped."""
-        newest = [self.order[-1], self.size + self.order[-1]] if self.fresh else []
-        changed = np.array([*newest, 2 * self.size])
-        used = np.array([*self.order, *(self.size + slot for slot in self.order), 2 * self.size])
-        parts = np.zeros((len(self.chunks) - 1, changed.size, used.size))
-        inner_products(self.vectors, changed, used, self.chunks, parts, work=self.vectors.shape[1] * used.size)
-        for row, products in zip(changed, parts.sum(axis=0)):
-            self.products[row, used] = products
-            self.products[used, row] = products
-        if newest and self.products[newest[0], newest[1]] <= 1e-12 * self.products[newest[1], newest[1]]:
+    def _take_in(self, gradient: np.ndarray) -> None:
+        """The pair that has arrived, unless it shows no curvature, and all inner products with it and with the gradient."""
+        if not self.arrived:
+            self._meet(NO_SLOT, (gradient,) * 4, gradient, self.order)
+            return
+        if len(self.order) == self.size:
+            del self.order[0]
+        slot = min(set(range(self.size)) - set(self.order))
+        self.order.append(slot)
+        self._meet(slot, self.arrived, gradient, self.order)
+        self.arrived = ()
+        change = self.size + slot
+        if self.products[slot, change] <= 1e-12 * self.products[change, change]:
             self.order.pop()
-        self.fresh = False
+
+    def _rows(self, slots: list[int]) -> np.ndarray:
+        return np.array([*slots, *(self.size + slot for slot in slots)], dtype=np.int64)
+
+    def _meet(self, slot: int, step: tuple[np.ndarray, ...], gradient: np.ndarray, slots: list[int]) -> None:
+        """Products of the gradient, and of a new pair (if there is one), with the pairs in these slots."""
+        used = self._rows(slots)
+        parts = np.zeros((len(self.chunks) - 1, 3, used.size + 1))
+        inner_products(
+            self.vectors, slot, self.size + slot, *step, gradient, self.scale, used, self.chunks, parts,
+            work=3 * gradient.size * max(1, used.size),
+        )  # fmt: skip
+        found, columns = parts.sum(axis=0), np.append(used, 2 * self.size)
+        rows = {2 * self.size: GRADIENT}
+        if slot != NO_SLOT:
+            rows |= {slot: NEW_STEP, self.size + slot: NEW_CHANGE}
+        for row, place in rows.items():
+            self.products[row, columns] = self.products[columns, row] = found[place]
+
+
+def block_chunks(n: int) -> np.ndarray:
+    """Bounds of at most 32 runs of blocks of a vector with n entries: what is added up does not depend on threads."""
+    return np.unique(np.linspace(0, -(-n // BLOCK), 33).astype(np.int64))
 
 
 @compiled_sum
 def dot_range(a, b, begin, end):
     total = 0.0
     for k in range(begin, end):
-        total += a[k] * b[k]
+        total += np.float64(a[k]) * np.float64(b[k])
     return total
 
 
+@compiled_sum
+def three_dots(rows, vector, begin, end):
+    first = second = third = 0.0
+    for k in range(end - begin):
+        here = np.float64(vector[begin + k])
+        first += rows[0, k] * here
+        second += rows[1, k] * here
+        third += rows[2, k] * here
+    return first, second, third
+
+
 @BatchRoutine
-def inner_products(vectors, rows, used, chunks, parts):
-    """parts[chunk, i, j]: the share of vectors[rows[i]] · vectors[used[j]] that lies in the blocks of a chunk."""
-    n = vectors.shape[1]
+def inner_products(
+    vectors, step_row, change_row, before, after, gradient_before, gradient_after, gradient, scale, used, chunks, parts
+):
+    """parts[chunk, i, j]: the share in a chunk of (new step, new change, gradient)[i] · (vectors[used], gradient)[j].
+
+    In the same pass over memory the new pair is made and kept, unless step_row is NO_SLOT.
+    """
+    n = gradient.size
     for chunk in prange(chunks.size - 1):
+        rows = np.zeros((3, BLOCK))
         for block in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = block * BLOCK, min(n, (block + 1) * BLOCK)
+            for k in range(begin, end):
+                rows[GRADIENT, k - begin] = gradient[k]
+            if scale.size:
+                for k in range(begin, end):
+                    rows[GRADIENT, k - begin] /= scale[k]
+            if step_row != NO_SLOT:
+                for k in range(begin, end):
+                    rows[NEW_STEP, k - begin] = after[k] - before[k]
+                    rows[NEW_CHANGE, k - begin] = gradient_after[k] - gradient_before[k]
+                if scale.size:
+                    for k in range(begin, end):
+                        rows[NEW_STEP, k - begin] *= scale[k]
+                        rows[NEW_CHANGE, k - begin] /= scale[k]
+                for k in range(begin, end):  # what is kept is what is used
+                    vectors[step_row, k] = rows[NEW_STEP, k - begin]
+                    vectors[change_row, k] = rows[NEW_CHANGE, k - begin]
+                    rows[NEW_STEP, k - begin] = vectors[step_row, k]
+                    rows[NEW_CHANGE, k - begin] = vectors[change_row, k]
             for j in range(used.size):
-                for i in range(rows.size):
-                    parts[chunk, i, j] += dot_range(vectors[rows[i]], vectors[used[j]], begin, end)
+                products = three_dots(rows, vectors[used[j]], begin, end)
+                for i in range(3):
+                    parts[chunk, i, j] += products[i]
+            products = three_dots(rows, rows[GRADIENT], 0, end - begin)
+            for i in range(3):
+                parts[chunk, i, used.size] += products[i]
 
 
 @BatchRoutine
-def combine(vectors, used, share, chunks, result):
-    """result = Σ_j share[used[j]] vectors[used[j]]."""
-    n = vectors.shape[1]
+def combine(vectors, used, share, gradient, scale, chunks, result):
+    """result = (Σ_j share[used[j]] vectors[used[j]] + share[-1] gradient / scale) / scale."""
+    n = gradient.size
     for chunk in prange(chunks.size - 1):
         for block in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = block * BLOCK, min(n, (block + 1) * BLOCK)
             for k in range(begin, end):
-                result[k] = 0.0
+                result[k] = share[share.size - 1] * gradient[k]
+            if scale.size:
+                for k in range(begin, end):
+                    result[k] /= scale[k]
             for j in range(used.size):
                 amount = share[used[j]]
                 vector = vectors[used[j]]
                 for k in range(begin, end):
                     result[k] += amount * vector[k]
+            if scale.size:
+                for k in range(begin, end):
+                    result[k] /= scale[k]
+
+
+@BatchRoutine
+def dot_parts(a, b, chunks, parts):
+    for chunk in prange(chunks.size - 1):
+        parts[chunk] = dot_range(a, b, chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK))
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> float:
-    """a · b on one thread."""
-    return float(dot_range(a, b, 0, a.size))
+    """a · b, added up in an order that does not depend on threads."""
+    chunks = block_chunks(a.size)
+    parts = np.empty(chunks.size - 1)
+    dot_parts(a, b, chunks, parts, work=4 * a.size)
+    return float(parts.sum())
+
+
+@BatchRoutine
+def add_multiple(a, amount, b, chunks, result):
+    """result = a + amount b; result may be a."""
+    for chunk in prange(chunks.size - 1):
+        for k in range(chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK)):
+            result[k] = a[k] + amount * b[k]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core.solvers.curvature import CurvatureMemory, dot
+from labseq_core.solvers.curvature import CurvatureMemory, add_multiple, block_chunks, dot
 from labseq_core.solvers.history import Recorder
 
 SUFFICIENT_DECREASE, CURVATURE = 1e-4, 0.9
 MAX_LINE_SEARCH = 30
 ROUNDING = 1e-13  # relative error of a sum over all sequences
+NEW_DIAGONAL_EVERY = 20  # iterations
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
@@ -37,8 +38,12 @@ def minimise(
     recorder: Recorder,
     memory: int = 10,
     observe: Callable[[int, np.ndarray], dict] = lambda iteration, point: {},
+    diagonal: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Minimum:
     """Minimise a smooth function that gives (value, gradient). `observe(iteration, point)` adds to the history.
+
+    `diagonal(point)`: a positive estimate h of the diagonal of the Hessian. The inverse Hessian is then built up from
+    h^{-1/2} instead of the identity: measured, h^{-1} trusts the estimate too far where attributes go together.
 
     Stops when ‖gradient‖ <= tol · max(1, ‖point‖), after max_iter iterations, when the callback says so, or when rounding
     leaves no descent. The best point so far is returned in each case.
@@ -51,6 +56,8 @@ def minimise(
     first_ratio = ratio = norm / max(1.0, norm_of(point))
     recorder.record(0, value, 0.0, gradient_norm=norm, evaluations=evaluations, **observe(iteration, point))
     while ratio > tol and iteration < max_iter and not recorder.stopped:
+        if diagonal is not None and iteration % NEW_DIAGONAL_EVERY == 0:
+            pairs.rescale(np.sqrt(diagonal(point)))
         direction, slope = pairs.direction(gradient)
         if slope >= 0.0:  # rounding has spoiled the pairs
             pairs.clear()
@@ -65,7 +72,7 @@ def minimise(
                 continue
             why = "rounding errors allow no further descent"
             break
-        pairs.add(found.point - point, found.gradient - gradient)
+        pairs.add(point, found.point, gradient, found.gradient)
         point, value, gradient = found.point, found.value, found.gradient
         iteration += 1
         norm = norm_of(gradient)
@@ -84,6 +91,12 @@ def minimise(
 
 def norm_of(vector: np.ndarray) -> float:
     return math.sqrt(dot(vector, vector))
+
+
+def moved(origin: np.ndarray, step: float, direction: np.ndarray) -> np.ndarray:
+    point = np.empty_like(origin)
+    add_multiple(origin, step, direction, block_chunks(origin.size), point, work=4 * origin.size)
+    return point
 
 
 def share_of_decades(first: float, now: float, goal: float) -> float:
@@ -115,7 +128,7 @@ def _line_search(
     narrowest = 1e-14 * step  # the step is as small as the direction is long: no absolute number would do
     fallback = _Step(0.0, origin, value, origin, 0)
     for evaluations in range(1, MAX_LINE_SEARCH + 1):
-        point = origin + step * direction
+        point = moved(origin, step, direction)
         new_value, gradient = function(point)
         new_slope = dot(gradient, direction) if np.isfinite(new_value) else np.inf
         decreased = new_value <= value + SUFFICIENT_DECREASE * step * slope

@@ -56,7 +56,7 @@ def minimise_l1(
                 continue
             why = "rounding errors allow no further descent"
             break
-        pairs.add(moved - point, new_gradient - gradient)
+        pairs.add(point, moved, gradient, new_gradient)
         point, value, gradient = moved, new_value, new_gradient
         iteration += 1
         slope = steepest_slope(point, gradient, l1)
