@@ -62,7 +62,7 @@ def minimise(
         if slope >= 0.0:  # rounding has spoiled the pairs
             pairs.clear()
             direction, slope = pairs.direction(gradient)
-        first_step = 1.0 if pairs.order else 1.0 / max(1.0, norm)
+        first_step = 1.0 if pairs.order else 1.0 / max(1.0, norm_of(direction))
         found = _line_search(function, point, value, slope, direction, first_step)
         evaluations += found.evaluations
         stuck = found.step == 0.0 or (found.value >= value and norm_of(found.gradient) >= norm)

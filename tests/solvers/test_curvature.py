@@ -45,6 +45,38 @@ def test_direction_equals_the_matrix_formula(n, steps):
         np.testing.assert_allclose(slope, expected @ gradient, **AGREE)
 
 
+def scaled_direction(pairs: list, gradient: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    """The same formula in the variables D^{1/2} x."""
+    root = np.sqrt(diagonal)
+    inverse = explicit_inverse([(root * s, y / root) for s, y in pairs], len(gradient))
+    return -(inverse @ (gradient / root)) / root
+
+
+# Pairs are kept in single precision, and here they are scaled by numbers that it rounds.
+SINGLE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_diagonal_changes_the_variables(parallel):
+    rng = np.random.default_rng(4)
+    n = 12
+    matrix = np.diag(10.0 ** rng.uniform(-1, 2, n))
+    memory, pairs, at = CurvatureMemory(4, n), [], rng.normal(size=n)
+    with parallel_from(0 if parallel else 10**12):
+        for number in range(9):
+            if number in (0, 2, 6):
+                diagonal = rng.uniform(0.5, 50, n)
+                memory.rescale(diagonal)
+            direction, slope = memory.direction(matrix @ at)
+            expected = scaled_direction(pairs[-4:], matrix @ at, diagonal) if pairs else -(matrix @ at) / diagonal
+            np.testing.assert_allclose(direction, expected, **SINGLE)
+            np.testing.assert_allclose(slope, expected @ matrix @ at, **SINGLE)
+            after = at + rng.normal(size=n)
+            memory.add(at, after, matrix @ at, matrix @ after)
+            pairs.append((after - at, matrix @ (after - at)))
+            at = after
+
+
 def test_results_do_not_depend_on_threads():
     rng = np.random.default_rng(0)
     start, step, after = rng.normal(size=(3, 50_000))

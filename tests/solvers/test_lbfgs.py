@@ -103,6 +103,23 @@ def test_logistic_regression_reaches_scipys_optimum(seed):
     assert_descends(rows)
 
 
+def test_a_diagonal_finds_the_same_minimum_in_fewer_iterations():
+    """Badly scaled coordinates, as rare and frequent attributes are."""
+    scales = np.geomspace(1.0, 1e5, 60)
+
+    def function(x):
+        return float(np.sum(scales * (np.cosh(0.1 * (x - 1.0)) - 1.0))), 0.1 * scales * np.sinh(0.1 * (x - 1.0))
+
+    plain, _ = run(function, np.zeros(60))
+    recorder = Recorder()
+    rules = {"max_iter": 500, "tol": TIGHT, "recorder": recorder}
+    helped = minimise(function, np.zeros(60), **rules, diagonal=lambda x: 0.01 * scales * np.cosh(0.1 * (x - 1.0)))
+    assert helped.converged
+    np.testing.assert_allclose(helped.point, 1.0, rtol=0.0, atol=1e-4)  # TIGHT over a least curvature of 0.01
+    assert helped.iterations < 0.5 * plain.iterations
+    assert_descends(recorder.rows)
+
+
 def test_few_evaluations_are_wasted():
     """About one evaluation an iteration, and not many more iterations than scipy needs."""
     function = logistic_regression(0)
