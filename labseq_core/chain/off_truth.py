@@ -14,7 +14,8 @@ import numpy as np
 from numba import prange
 
 from labseq_core._jit import BatchRoutine, compiled
-from labseq_core.chain import lockstep, sum_recursions
+from labseq_core.chain import off_truth_lanes as lockstep
+from labseq_core.chain import sum_recursions
 
 CHUNKS = 32
 TINY = 1e-200
