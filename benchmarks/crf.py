@@ -58,7 +58,7 @@ MEASURES = {
     "seconds_per_evaluation": ("seconds per evaluation of the gradient", "{:.4f}"),
     "megabytes": ("peak memory in training, MB", "{:.0f}"),
     "megabytes_above": ("of that, above what it held before it had data, MB", "{:.0f}"),
-    "megabytes_with_lists": ("peak memory with all attributes as lists, if it is given those", "{:.0f}"),
+    "megabytes_with_lists": ("peak with the attribute lists that its users hold, MB", "{:.0f}"),
     "tokens_per_second_raw": ("tagging, tokens/s from raw tokens", "{:,.0f}"),
     "tokens_per_second_encoded": ("tagging, tokens/s from encoded features", "{:,.0f}"),
     "objective": ("objective at the end", "{:.3f}"),
