@@ -60,7 +60,7 @@ def rest_of(potentials: ChainPotentials, labels: np.ndarray, log_weights: np.nda
         *arguments, labels, weights, log_weights is None, log_odds, marginals, counts, work=20 * work_of(potentials)
     )
     edge = counts if stride else counts.sum(axis=0)
-    return Rest(log_odds, ChainStatistics.from_node_and_edge(marginals, edge, potentials.offsets))
+    return Rest(log_odds, ChainStatistics.from_node_and_edge(marginals, edge, potentials.offsets, len(potentials)))
 
 
 def refuse_forbidden(scores: np.ndarray) -> None:

@@ -53,9 +53,8 @@ def forward_backward(potentials: ChainPotentials) -> Posterior:
         batch.lockstep_batch(*shared, chunks, by_length, *found, work=3 * work_of(potentials))
     _refuse_impossible(log_partition)
     edge = counts if stride else counts.sum(axis=0)
-    return Posterior(
-        log_partition, ChainStatistics.from_node_and_edge(marginals, edge, potentials.offsets), in_log_domain
-    )
+    statistics = ChainStatistics.from_node_and_edge(marginals, edge, potentials.offsets, in_log_domain.sum())
+    return Posterior(log_partition, statistics, in_log_domain)
 
 
 def viterbi(potentials: ChainPotentials) -> BestLabelling:
@@ -113,7 +112,7 @@ def subtract_path(
     node, edge = statistics.node, statistics.edge
     matrices = edge if edge.ndim == 3 else edge[np.newaxis]
     subtract_path_counts(labels, offsets, np.atleast_1d(np.float64(weights)), node, matrices, edge.ndim - 2)
-    return ChainStatistics.from_node_and_edge(node, edge, offsets)
+    return ChainStatistics.from_node_and_edge(node, edge, offsets, statistics.in_log_domain)
 
 
 def path_statistics(potentials: ChainPotentials, labels: np.ndarray) -> ChainStatistics:

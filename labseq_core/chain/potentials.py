@@ -97,8 +97,12 @@ class ChainStatistics:
     node: np.ndarray  # (positions, S)
     edge: np.ndarray  # (S, S) or (positions, S, S)
     stop: np.ndarray  # (S,)
+    in_log_domain: int = 0  # how many sequences were out of the range of the scaled recursion
 
     @classmethod
-    def from_node_and_edge(cls, node: np.ndarray, edge: np.ndarray, offsets: np.ndarray) -> ChainStatistics:
+    def from_node_and_edge(
+        cls, node: np.ndarray, edge: np.ndarray, offsets: np.ndarray, in_log_domain: int = 0
+    ) -> ChainStatistics:
         """Start and stop act on the first and last position of each sequence: their sums are sums of node rows."""
-        return cls(node[offsets[:-1]].sum(axis=0), node, edge, node[offsets[1:] - 1].sum(axis=0))
+        start, stop = node[offsets[:-1]].sum(axis=0), node[offsets[1:] - 1].sum(axis=0)
+        return cls(start, node, edge, stop, int(in_log_domain))

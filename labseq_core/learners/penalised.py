@@ -44,17 +44,24 @@ class PenalisedLearner(LinearLearner):
     ) -> Minimum:
         loss = self._loss(scoring.encoded)
 
+        in_log_domain = 0
+
         def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+            nonlocal in_log_domain
             value, statistics = loss(scoring.potentials(scoring.weights(flat)), labels)
+            in_log_domain = statistics.in_log_domain
             gradient = scoring.gradient(statistics)
             if self.l2:
                 add_multiple(gradient, self.l2, flat, block_chunks(flat.size), gradient, work=4 * flat.size)
             return value + 0.5 * self.l2 * dot(flat, flat), gradient
 
         def observe(iteration: int, flat: np.ndarray) -> dict:
-            if dev is None or iteration % DEV_EVERY:
-                return {}
-            return {"dev_accuracy": self._dev_accuracy(dev, scoring.weights(flat))}
+            row = {
+                "in_log_domain": in_log_domain
+            }  # sequences of the last evaluation; the others by the scaled recursion
+            if dev is not None and iteration % DEV_EVERY == 0:
+                row["dev_accuracy"] = self._dev_accuracy(dev, scoring.weights(flat))
+            return row
 
         def diagonal(flat: np.ndarray) -> np.ndarray:
             """That of the Hessian of the log loss if the positions were independent: Σ_t x_t[a]² p_t(s) (1 - p_t(s))."""

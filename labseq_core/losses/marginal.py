@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +34,8 @@ def _marginal_loss(
     """Σ_t f(p_t(y_t)). Its derivative is the covariance-vector product with v_t(s) = f'(p_t) [s = y_t]."""
     refuse_forbidden(path_scores(potentials, labels))
     positions = np.arange(len(labels))
-    marginals = forward_backward(potentials).node_marginals[positions, labels]
+    posterior = forward_backward(potentials).statistics
+    marginals = posterior.node[positions, labels]
     with np.errstate(divide="ignore", over="ignore"):  # an infinite loss sends a line search back
         values, slopes = of(marginals)
     value = float(values.sum())
@@ -44,4 +46,4 @@ def _marginal_loss(
     else:
         value = np.inf
     direction = ChainStatistics(nothing, node, np.zeros_like(potentials.edge), nothing)
-    return value, covariance_product(potentials, direction)
+    return value, replace(covariance_product(potentials, direction), in_log_domain=posterior.in_log_domain)

@@ -82,3 +82,12 @@ def test_l1_meets_the_subgradient_conditions(loss):
     assert model.n_nonzero_ == np.count_nonzero(~zero)
     assert (np.abs(slopes[zero]) <= l1 + FLAT).all()
     np.testing.assert_allclose(slopes[~zero], -l1 * np.sign(flat[~zero]), atol=FLAT)
+
+
+def test_the_history_says_which_recursion_ran():
+    X, y = [[{"a": 1.0}, {"b": 1.0}], [{"b": 1.0}]], [["A", "B"], ["B"]]
+    near = CRF(max_iter=3).fit(X, y)
+    assert (near.history_["in_log_domain"] == 0).all()
+    far = CRF(max_iter=1, l2=1e-9).fit([[{"a": 1e5}, {"b": 1e5}], [{"b": 1e5}]], y, init=near)
+    assert far.history_["in_log_domain"].iloc[0] == len(y)
+    assert (CRF(loss="exp", max_iter=3).fit(X, y).history_["in_log_domain"] == len(y)).all()
