@@ -143,7 +143,7 @@ def lockstep_batch(
                     node[begin:until], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
                     marginals[begin:until], own, 0, one_emission, one_scale, tentative, one_beta, one_message, work,
                 )  # fmt: skip
-            lockstep.add_inner_products(alpha, emission, lanes, length * lanes, total)
+            lockstep.add_inner_products(alpha, emission, (length - 1) * lanes, total)
             group += lanes
         own[0] += total * exp_edge[0]
         group = min(group, end)

@@ -18,7 +18,7 @@ import numpy as np
 from labseq_core._jit import compiled_lanes, compiled_sum
 from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
 
-LANES = 32  # several vectors of the unit, so that the start of a loop does not cost more than the loop
+LANES = 16  # several vectors of the unit, so that the start of a loop does not cost more than the loop
 # Rows of labels whose distance is a multiple of 4096 bytes would share few places of the fastest cache.
 ROW, ROW_REMAINDER = 512, 40  # numbers
 EASY_EDGE, EASY_EMISSION = 1e-30, 1e-60
@@ -124,59 +124,64 @@ def matrix_times_lanes(matrix, rows, begin, result, place):
     """result[s, place + lane] = Σ_r matrix[s, r] rows[r, begin + lane], three by three: a product per load or store."""
     n = matrix.shape[0]
     in_blocks = n - n % 3
+    source, target = slice(begin, begin + LANES), slice(place, place + LANES)
     for s in range(n):
-        result[s, place : place + LANES] = 0.0
+        result[s, target] = 0.0
     for s in range(0, in_blocks, 3):
+        one, two, three = result[s, target], result[s + 1, target], result[s + 2, target]
         for r in range(0, in_blocks, 3):
+            a, b, c = rows[r, source], rows[r + 1, source], rows[r + 2, source]
             one_a, one_b, one_c = matrix[s, r], matrix[s, r + 1], matrix[s, r + 2]
             two_a, two_b, two_c = matrix[s + 1, r], matrix[s + 1, r + 1], matrix[s + 1, r + 2]
             three_a, three_b, three_c = matrix[s + 2, r], matrix[s + 2, r + 1], matrix[s + 2, r + 2]
             for lane in range(LANES):
-                a, b, c = rows[r, begin + lane], rows[r + 1, begin + lane], rows[r + 2, begin + lane]
-                result[s, place + lane] += one_a * a + one_b * b + one_c * c
-                result[s + 1, place + lane] += two_a * a + two_b * b + two_c * c
-                result[s + 2, place + lane] += three_a * a + three_b * b + three_c * c
+                x, y, z = a[lane], b[lane], c[lane]
+                one[lane] += one_a * x + one_b * y + one_c * z
+                two[lane] += two_a * x + two_b * y + two_c * z
+                three[lane] += three_a * x + three_b * y + three_c * z
     for s in range(n):
+        sums = result[s, target]
         for r in range(in_blocks if s < in_blocks else 0, n):
-            weight = matrix[s, r]
+            weight, row = matrix[s, r], rows[r, source]
             for lane in range(LANES):
-                result[s, place + lane] += weight * rows[r, begin + lane]
+                sums[lane] += weight * row[lane]
 
 
 @compiled_sum
-def add_inner_products(left, right, begin, end, counts):
-    """counts[r, s] += Σ_k left[r, k - LANES] right[s, k], k from begin to end: transitions from one position to the next."""
+def add_inner_products(alpha, message, n_numbers, counts):
+    """counts[r, s] += Σ_k alpha[r, k] message[s, k + LANES]: transitions from one position to the next, of all lanes."""
     n = counts.shape[0]
     in_blocks = n - n % 3
     for r in range(0, in_blocks, 3):
+        a, b, c = alpha[r], alpha[r + 1], alpha[r + 2]
         for s in range(0, in_blocks, 3):
-            aa = ab = ac = ba = bb = bc = ca = cb = cc = 0.0
-            for k in range(begin, end):
-                a, b, c = left[r, k - LANES], left[r + 1, k - LANES], left[r + 2, k - LANES]
-                x, y, z = right[s, k], right[s + 1, k], right[s + 2, k]
-                aa += a * x
-                ab += a * y
-                ac += a * z
-                ba += b * x
-                bb += b * y
-                bc += b * z
-                ca += c * x
-                cb += c * y
-                cc += c * z
-            counts[r, s] += aa
-            counts[r, s + 1] += ab
-            counts[r, s + 2] += ac
-            counts[r + 1, s] += ba
-            counts[r + 1, s + 1] += bb
-            counts[r + 1, s + 2] += bc
-            counts[r + 2, s] += ca
-            counts[r + 2, s + 1] += cb
-            counts[r + 2, s + 2] += cc
+            x, y, z = message[s, LANES:], message[s + 1, LANES:], message[s + 2, LANES:]
+            ax = ay = az = bx = by = bz = cx = cy = cz = 0.0
+            for k in range(n_numbers):
+                ax += a[k] * x[k]
+                ay += a[k] * y[k]
+                az += a[k] * z[k]
+                bx += b[k] * x[k]
+                by += b[k] * y[k]
+                bz += b[k] * z[k]
+                cx += c[k] * x[k]
+                cy += c[k] * y[k]
+                cz += c[k] * z[k]
+            counts[r, s] += ax
+            counts[r, s + 1] += ay
+            counts[r, s + 2] += az
+            counts[r + 1, s] += bx
+            counts[r + 1, s + 1] += by
+            counts[r + 1, s + 2] += bz
+            counts[r + 2, s] += cx
+            counts[r + 2, s + 1] += cy
+            counts[r + 2, s + 2] += cz
     for r in range(n):
         for s in range(in_blocks if r < in_blocks else 0, n):
+            a, x = alpha[r], message[s, LANES:]
             total = 0.0
-            for k in range(begin, end):
-                total += left[r, k - LANES] * right[s, k]
+            for k in range(n_numbers):
+                total += a[k] * x[k]
             counts[r, s] += total
 
 

@@ -11,7 +11,7 @@ from labseq_core.features import EncodedSequences
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.losses import log_loss
 from labseq_core.scoring.linear import LinearScoring
-from labseq_core.solvers.curvature import add_multiple, block_chunks, dot
+from labseq_core.solvers.curvature import add_multiple, dot
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import Minimum, minimise
 from labseq_core.solvers.owlqn import minimise_l1
@@ -52,7 +52,7 @@ class PenalisedLearner(LinearLearner):
             in_log_domain = statistics.in_log_domain
             gradient = scoring.gradient(statistics)
             if self.l2:
-                add_multiple(gradient, self.l2, flat, block_chunks(flat.size), gradient, work=4 * flat.size)
+                add_multiple(gradient, self.l2, flat, gradient)
             return value + 0.5 * self.l2 * dot(flat, flat), gradient
 
         def observe(iteration: int, flat: np.ndarray) -> dict:

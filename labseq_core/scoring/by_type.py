@@ -36,7 +36,7 @@ class TypeScoring:
         types, n_labels = self.types, node.shape[1]
         work = types.indices.size * n_labels
         score_batch(types.indptr, types.indices, NO_VALUES, weights, self._table_chunks, self.table, work=work)
-        work = types.rows.size * types.window * n_labels
+        work = 2 * types.rows.size * types.window * n_labels  # as slow as memory is
         gather_window(types.rows, types.before, types.after, types.window, chunks, self.table, node, work=work)
 
     def collect(self, node_statistics: np.ndarray, gradient: np.ndarray) -> None:

@@ -10,10 +10,12 @@ With a diagonal estimate D of the curvature the recursion runs in the variables 
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numba import prange
 
-from labseq_core._jit import BatchRoutine, compiled_sum
+from labseq_core._jit import BatchRoutine, compiled_lanes, compiled_sum
 
 BLOCK = 1024  # entries that stay in the fastest cache while all vectors are met with them
 NEW_STEP, NEW_CHANGE, GRADIENT = range(3)
@@ -111,27 +113,31 @@ class CurvatureMemory:
             self.products[row, columns] = self.products[columns, row] = found[place]
 
 
+@functools.cache
 def block_chunks(n: int) -> np.ndarray:
     """Bounds of at most 32 runs of blocks of a vector with n entries: what is added up does not depend on threads."""
     return np.unique(np.linspace(0, -(-n // BLOCK), 33).astype(np.int64))
 
 
+# Loops run from 0 over slices: an index that might be negative, as far as the compiler knows, would spoil vector code.
+
+
 @compiled_sum
-def dot_range(a, b, begin, end):
+def dot_range(a, b):
     total = 0.0
-    for k in range(begin, end):
+    for k in range(a.size):
         total += np.float64(a[k]) * np.float64(b[k])
     return total
 
 
 @compiled_sum
-def three_dots(rows, vector, begin, end):
+def three_dots(a, b, c, vector):
     first = second = third = 0.0
-    for k in range(end - begin):
-        here = np.float64(vector[begin + k])
-        first += rows[0, k] * here
-        second += rows[1, k] * here
-        third += rows[2, k] * here
+    for k in range(vector.size):
+        here = np.float64(vector[k])
+        first += a[k] * here
+        second += b[k] * here
+        third += c[k] * here
     return first, second, third
 
 
@@ -147,32 +153,59 @@ def inner_products(
     for chunk in prange(chunks.size - 1):
         rows = np.zeros((3, BLOCK))
         for block in range(chunks[chunk], chunks[chunk + 1]):
-            begin, end = block * BLOCK, min(n, (block + 1) * BLOCK)
-            for k in range(begin, end):
-                rows[GRADIENT, k - begin] = gradient[k]
+            here = slice(block * BLOCK, min(n, (block + 1) * BLOCK))
+            new_gradient = rows[GRADIENT, : here.stop - here.start]
+            new_gradient[:] = gradient[here]
             if scale.size:
-                for k in range(begin, end):
-                    rows[GRADIENT, k - begin] /= scale[k]
+                divide(new_gradient, scale[here])
+            new_step, new_change = rows[NEW_STEP, : new_gradient.size], rows[NEW_CHANGE, : new_gradient.size]
             if step_row != NO_SLOT:
-                for k in range(begin, end):
-                    rows[NEW_STEP, k - begin] = after[k] - before[k]
-                    rows[NEW_CHANGE, k - begin] = gradient_after[k] - gradient_before[k]
+                difference(after[here], before[here], new_step)
+                difference(gradient_after[here], gradient_before[here], new_change)
                 if scale.size:
-                    for k in range(begin, end):
-                        rows[NEW_STEP, k - begin] *= scale[k]
-                        rows[NEW_CHANGE, k - begin] /= scale[k]
-                for k in range(begin, end):  # what is kept is what is used
-                    vectors[step_row, k] = rows[NEW_STEP, k - begin]
-                    vectors[change_row, k] = rows[NEW_CHANGE, k - begin]
-                    rows[NEW_STEP, k - begin] = vectors[step_row, k]
-                    rows[NEW_CHANGE, k - begin] = vectors[change_row, k]
+                    multiply(new_step, scale[here])
+                    divide(new_change, scale[here])
+                keep(new_step, vectors[step_row, here])
+                keep(new_change, vectors[change_row, here])
             for j in range(used.size):
-                products = three_dots(rows, vectors[used[j]], begin, end)
+                products = three_dots(new_step, new_change, new_gradient, vectors[used[j], here])
                 for i in range(3):
                     parts[chunk, i, j] += products[i]
-            products = three_dots(rows, rows[GRADIENT], 0, end - begin)
+            products = three_dots(new_step, new_change, new_gradient, new_gradient)
             for i in range(3):
                 parts[chunk, i, used.size] += products[i]
+
+
+@compiled_lanes
+def difference(a, b, result):
+    for k in range(result.size):
+        result[k] = a[k] - b[k]
+
+
+@compiled_lanes
+def multiply(vector, factors):
+    for k in range(vector.size):
+        vector[k] *= factors[k]
+
+
+@compiled_lanes
+def divide(vector, divisors):
+    for k in range(vector.size):
+        vector[k] /= divisors[k]
+
+
+@compiled_lanes
+def keep(vector, kept):
+    """Write to memory in single precision; what is kept is what is used."""
+    for k in range(vector.size):
+        kept[k] = vector[k]
+        vector[k] = kept[k]
+
+
+@compiled_lanes
+def add_to(result, amount, vector):
+    for k in range(result.size):
+        result[k] += amount * vector[k]
 
 
 @BatchRoutine
@@ -181,26 +214,23 @@ def combine(vectors, used, share, gradient, scale, chunks, result):
     n = gradient.size
     for chunk in prange(chunks.size - 1):
         for block in range(chunks[chunk], chunks[chunk + 1]):
-            begin, end = block * BLOCK, min(n, (block + 1) * BLOCK)
-            for k in range(begin, end):
-                result[k] = share[share.size - 1] * gradient[k]
+            here = slice(block * BLOCK, min(n, (block + 1) * BLOCK))
+            sums = result[here]
+            sums[:] = 0.0
+            add_to(sums, share[share.size - 1], gradient[here])
             if scale.size:
-                for k in range(begin, end):
-                    result[k] /= scale[k]
+                divide(sums, scale[here])
             for j in range(used.size):
-                amount = share[used[j]]
-                vector = vectors[used[j]]
-                for k in range(begin, end):
-                    result[k] += amount * vector[k]
+                add_to(sums, share[used[j]], vectors[used[j], here])
             if scale.size:
-                for k in range(begin, end):
-                    result[k] /= scale[k]
+                divide(sums, scale[here])
 
 
 @BatchRoutine
 def dot_parts(a, b, chunks, parts):
     for chunk in prange(chunks.size - 1):
-        parts[chunk] = dot_range(a, b, chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK))
+        here = slice(chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK))
+        parts[chunk] = dot_range(a[here], b[here])
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> float:
@@ -212,8 +242,16 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @BatchRoutine
-def add_multiple(a, amount, b, chunks, result):
-    """result = a + amount b; result may be a."""
+def add_multiple_parts(a, amount, b, chunks, result):
     for chunk in prange(chunks.size - 1):
-        for k in range(chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK)):
-            result[k] = a[k] + amount * b[k]
+        here = slice(chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK))
+        sums = result[here]
+        sums[:] = a[here]
+        add_to(sums, amount, b[here])
+
+
+def add_multiple(a: np.ndarray, amount: float, b: np.ndarray, result: np.ndarray | None = None) -> np.ndarray:
+    """a + amount b, in a new vector or in `result`, which may be a itself."""
+    result = np.empty_like(a) if result is None else result
+    add_multiple_parts(a, amount, b, block_chunks(a.size), result, work=4 * a.size)
+    return result

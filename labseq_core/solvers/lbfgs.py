@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core.solvers.curvature import CurvatureMemory, add_multiple, block_chunks, dot
+from labseq_core.solvers.curvature import CurvatureMemory, add_multiple, dot
 from labseq_core.solvers.history import Recorder
 
 SUFFICIENT_DECREASE, CURVATURE = 1e-4, 0.9
@@ -93,12 +93,6 @@ def norm_of(vector: np.ndarray) -> float:
     return math.sqrt(dot(vector, vector))
 
 
-def moved(origin: np.ndarray, step: float, direction: np.ndarray) -> np.ndarray:
-    point = np.empty_like(origin)
-    add_multiple(origin, step, direction, block_chunks(origin.size), point, work=4 * origin.size)
-    return point
-
-
 def share_of_decades(first: float, now: float, goal: float) -> float:
     """How far a quantity has fallen from `first` to `goal`, on a log scale: a guess of the work done."""
     if now <= goal:
@@ -128,7 +122,7 @@ def _line_search(
     narrowest = 1e-14 * step  # the step is as small as the direction is long: no absolute number would do
     fallback = _Step(0.0, origin, value, origin, 0)
     for evaluations in range(1, MAX_LINE_SEARCH + 1):
-        point = moved(origin, step, direction)
+        point = add_multiple(origin, step, direction)
         new_value, gradient = function(point)
         new_slope = dot(gradient, direction) if np.isfinite(new_value) else np.inf
         decreased = new_value <= value + SUFFICIENT_DECREASE * step * slope
