@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -120,16 +120,20 @@ def _renamed_copy(function: Callable, name: str) -> Callable:
     return twin
 
 
-def warm_up(report: Callable[[str, float], None] | None = None) -> None:
-    """Compile everything ahead (or load it from the cache) by running each routine once on a tiny problem.
+def warm_up(
+    report: Callable[[str, float], None] | None = None, methods: Iterable[str] | None = None, parallel: bool = True
+) -> None:
+    """Compile ahead (or load from the cache) by running each routine once on a tiny problem.
 
+    methods: ids of those that will be used (None: all).   parallel: the twins for large problems too.
     `report(what, fraction)` is told what is being compiled.
     """
-    from labseq_core._warm_up import STEPS
+    from labseq_core._warm_up import steps
 
-    for number, (what, step) in enumerate(STEPS):
+    made = steps(methods, parallel)
+    for number, (what, step) in enumerate(made):
         if report:
-            report(what, number / len(STEPS))
+            report(what, number / len(made))
         step()
     if report:
         report("done", 1.0)

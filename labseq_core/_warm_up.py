@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -40,8 +40,9 @@ def _with_both_twins(step: Callable[[], None]) -> Callable[[], None]:
     return run
 
 
-STEPS: list[tuple[str, Callable[[], None]]] = [("inference on chains", _with_both_twins(_chain))]
-STEPS += [
-    (method.title, _with_both_twins(lambda method_id=method_id: _learner(method_id)))
-    for method_id, method in METHODS.items()
-]
+def steps(methods: Iterable[str] | None, parallel: bool) -> list[tuple[str, Callable[[], None]]]:
+    """What is compiled, and how: inference, and each of the methods (None: all)."""
+    chosen = METHODS if methods is None else {method_id: METHODS[method_id] for method_id in methods}
+    made: list[tuple[str, Callable[[], None]]] = [("inference on chains", _chain)]
+    made += [(method.title, lambda method_id=method_id: _learner(method_id)) for method_id, method in chosen.items()]
+    return [(title, _with_both_twins(step) if parallel else step) for title, step in made]

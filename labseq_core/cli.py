@@ -83,7 +83,8 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--port", type=int, help="port (default: 8501 if it is free, else any free one)")
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
-    command("warm-up", _warm_up, "Compile the routines ahead, so that nothing is slow at first use.")
+    warm = command("warm-up", _warm_up, "Compile the routines ahead, so that nothing is slow at first use.")
+    warm.add_argument("--first-page", action="store_true", help="only what the dashboard shows before any click")
     command("defaults", _defaults, "Train the default comparisons and write them to the data directory.")
 
     compare = command("compare", _compare, "Compare methods on a corpus.")
@@ -161,8 +162,11 @@ def _free_port(usual: int = 8501) -> int:
 def _warm_up(chosen: argparse.Namespace) -> None:
     from labseq_core._jit import warm_up
 
-    bar = _Bar("Compiling (under a minute the first time, then kept)")
-    warm_up(lambda what, fraction: bar.show(fraction, what))
+    bar = _Bar("Compiling (the first time, then kept)")
+    methods = None
+    if chosen.first_page:
+        from labseq_core.experiments.defaults import METHODS as methods
+    warm_up(lambda what, fraction: bar.show(fraction, what), methods, parallel=not chosen.first_page)
     bar.close()
 
 

@@ -17,12 +17,14 @@ from pathlib import Path
 
 from labseq_core._checks import LabSeqError
 from labseq_core._jit import warm_up
+from labseq_core.data.catalogue import load_dataset
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.runner import Cancelled, collect, data_hash, run_task, tasks_of
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.solvers.history import Progress
 
 REPORT_EVERY = 0.2  # seconds between two events of one task
+LARGE = 50_000  # tokens from which a second thread is worth compiling for
 
 
 def main() -> None:
@@ -58,7 +60,11 @@ def _listen(cancelled: threading.Event) -> None:
 
 def _run(config: ExperimentConfig, send, cancelled: threading.Event) -> None:
     # Before any clock runs: compiling would count as training time.
-    warm_up(lambda what, fraction: send(event="note", note=f"preparing compiled routines, {100 * fraction:.0f} %"))
+    warm_up(
+        lambda what, fraction: send(event="note", note=f"preparing compiled routines, {100 * fraction:.0f} %"),
+        methods=dict.fromkeys(choice.method for choice in config.methods),
+        parallel=load_dataset(config.dataset).train.n_tokens >= LARGE,
+    )
     results = []
     for number, task in enumerate(tasks_of(config)):
         last_sent = 0.0
