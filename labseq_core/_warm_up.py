@@ -24,6 +24,10 @@ def _chain() -> None:
     path_scores(potentials, np.zeros(3, dtype=np.int64))
 
 
+def _columns() -> None:
+    FeatureTemplate("prosody").encode(WORDS)
+
+
 def _learner(method_id: str) -> None:
     encoded = FeatureTemplate("S3").encode(WORDS)
     make_learner(method_id).fit(encoded, LABELS).predict(WORDS)
@@ -41,8 +45,11 @@ def _with_both_twins(step: Callable[[], None]) -> Callable[[], None]:
 
 
 def steps(methods: Iterable[str] | None, parallel: bool) -> list[tuple[str, Callable[[], None]]]:
-    """What is compiled, and how: inference, and each of the methods (None: all)."""
+    """What is compiled, and how: inference, features, and each of the methods (None: all)."""
     chosen = METHODS if methods is None else {method_id: METHODS[method_id] for method_id in methods}
-    made: list[tuple[str, Callable[[], None]]] = [("inference on chains", _chain)]
+    made: list[tuple[str, Callable[[], None]]] = [
+        ("inference on chains", _chain),
+        ("features from columns", _columns),
+    ]
     made += [(method.title, lambda method_id=method_id: _learner(method_id)) for method_id, method in chosen.items()]
     return [(title, _with_both_twins(step) if parallel else step) for title, step in made]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +22,8 @@ WORD_PROBABILITIES = {
     "reverse_joint": (1, False),
 }
 BOUNDARY = "\n"  # stands for the neighbour that a first or last word does not have; cannot be a word
+
+Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass
@@ -135,10 +140,11 @@ class ColumnCoder:
         return result
 
 
-def distinct_rows(values: list[str]) -> tuple[list[str], np.ndarray]:
+def distinct_rows(values: list[Value]) -> tuple[list[Value], np.ndarray]:
     """The distinct values in order of appearance, and for each value its place among them."""
-    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    return list(places), np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+    places: dict = defaultdict(count().__next__)
+    rows = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+    return list(places), rows
 
 
 def _equal_bins(values: np.ndarray, bins: int) -> np.ndarray:

@@ -34,16 +34,6 @@ class WindowTypes:
     indptr: np.ndarray  # int64, (types * window + 1,)
     indices: np.ndarray  # int32
 
-    @classmethod
-    def of(
-        cls, rows: np.ndarray, offsets: np.ndarray, window: int, indptr: np.ndarray, indices: np.ndarray
-    ) -> WindowTypes:
-        lengths, half = np.diff(offsets), window // 2
-        place = np.arange(rows.size) - np.repeat(offsets[:-1], lengths)
-        before = np.minimum(place, half).astype(np.int8)
-        after = np.minimum(np.repeat(lengths, lengths) - 1 - place, half).astype(np.int8)
-        return cls(rows.astype(np.int32), before, after, window, indptr, indices)
-
     def select(self, positions: np.ndarray) -> WindowTypes:
         """At these positions only, which are those of whole sequences."""
         return replace(self, rows=self.rows[positions], before=self.before[positions], after=self.after[positions])
@@ -91,8 +81,8 @@ class EncodedSequences:
     def select(self, sequences: Iterable[int]) -> EncodedSequences:
         """The sequences with these numbers, in this order, with the same vocabulary."""
         sequences = np.asarray(list(sequences), dtype=np.int64)
-        positions, offsets = _gather(self.offsets, sequences)
-        entries, indptr = _gather(self.indptr, positions)
+        positions, offsets = gather(self.offsets, sequences)
+        entries, indptr = gather(self.indptr, positions)
         values = self.values[entries] if self.values.size else self.values
         types = None if self.types is None else self.types.select(positions)
         return EncodedSequences(indptr, self.indices[entries], values, offsets, self.vocabulary, self.template, types)
@@ -177,7 +167,7 @@ def _renumber(
     return np.concatenate([[0], np.cumsum(known)])[indptr], renumbered[known], known
 
 
-def _gather(bounds: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gather(bounds: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Indices of everything in the given rows of a ragged array, and the bounds of the selection."""
     lengths = bounds[rows + 1] - bounds[rows]
     new_bounds = np.concatenate([[0], np.cumsum(lengths)])

@@ -14,9 +14,10 @@ from labseq_core._checks import LabSeqError, require
 from labseq_core._jit import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
-from labseq_core.features.columns import ColumnCoder, distinct_rows
-from labseq_core.features.encoded import NO_VALUES, EncodedSequences, WindowTypes
-from labseq_core.features.spelling import affix_attributes, spelling_attributes
+from labseq_core.features.columns import ColumnCoder
+from labseq_core.features.encoded import NO_VALUES, EncodedSequences
+from labseq_core.features.windows import TypePlaces, WindowLookup, gather_types, widen, window_names
+from labseq_core.features.words import WordTypes
 
 # name -> (default window, uses spelling, uses affixes, uses all columns, what it is)
 TEMPLATES = {
@@ -28,6 +29,7 @@ TEMPLATES = {
     "custom": (1, False, False, False, "the chosen columns; 'token' is the word itself"),
 }
 DEFAULT_BINS = {"prosody": 25}
+LOOKUP_FROM = 2000  # tokens; for a few sentences it does not pay to go through all names of a vocabulary
 
 
 class FeatureTemplate:
@@ -62,6 +64,7 @@ class FeatureTemplate:
         require(name != "custom" or bool(self.columns), "custom features need columns; name at least one, or 'token'")
         self.joint = bool(joint)
         self.coder_: ColumnCoder | None = None
+        self._lookup: WindowLookup | None = None
 
     def __repr__(self) -> str:
         return f"FeatureTemplate({', '.join(f'{key}={value!r}' for key, value in self.get_params().items())})"
@@ -98,63 +101,64 @@ class FeatureTemplate:
         sequences = _as_sequences(sequences)
         if self.coder_ is None:
             self.fit(sequences)
-        names, types, indptr, indices, values = self._current_position_attributes(sequences)
-        indptr, indices, values = _widen(indptr, indices, values, sequences.offsets, self.window)
+        words = self._words(sequences)
+        alone = words is not None and set(self.coder_.columns) <= {"token"}
+        if alone and vocabulary is not None and sequences.n_tokens >= LOOKUP_FROM:
+            places = TypePlaces.of(words.rows, words.table, sequences.offsets, self.window)
+            known = np.where(places.used(words.n_attributes), self._lookup_in(vocabulary).numbers(words), -1)
+            return self._encoded(places, known, sequences.offsets, vocabulary)
+        names = [] if words is None else words.names()
+        parts = [] if words is None else [(words.rows, words.table, None)]
+        if not alone:
+            numbers = {name: number for number, name in enumerate(names)}
+            parts += self.coder_.parts(sequences, numbers)
+            names = list(numbers)
+        encode = self._encode_types if len(parts) == 1 and parts[0][2] is None else self._encode_positions
+        encoded = encode(parts, names, sequences.offsets)
+        return encoded if vocabulary is None else encoded.with_vocabulary(vocabulary)
+
+    def _encode_types(self, parts: list, names: list[str], offsets: np.ndarray) -> EncodedSequences:
+        """Where each position has one type, and all its attributes from that."""
+        rows, table, _ = parts[0]
+        places = TypePlaces.of(rows, table, offsets, self.window)
+        present, dense = _dense(places.used(len(names)))
+        return self._encoded(places, dense, offsets, Alphabet(window_names(names, present, self.window)))
+
+    def _encoded(
+        self, places: TypePlaces, numbers: np.ndarray, offsets: np.ndarray, vocabulary: Alphabet
+    ) -> EncodedSequences:
+        types = places.numbered(numbers)
+        indptr, indices = gather_types(types.rows, types.before, types.after, types.window, types.indptr, types.indices)
+        return EncodedSequences(indptr, indices, NO_VALUES, offsets, vocabulary, self, types)
+
+    def _encode_positions(self, parts: list, names: list[str], offsets: np.ndarray) -> EncodedSequences:
+        merged = _merge_parts(parts, int(offsets[-1]))
+        indptr, indices, values = widen(*merged, offsets, self.window)
         used = np.zeros(len(names) * self.window, dtype=np.bool_)
         used[indices] = True
-        present = np.flatnonzero(used)
-        shown = _window_names(names, present, self.window)
-        dense = np.full(used.size, -1, dtype=np.int32)
-        dense[present] = np.arange(present.size, dtype=np.int32)
-        if types is not None:
-            rows, table = types
-            bundles = _widen_types(*table, dense, self.window)
-            types = WindowTypes.of(rows, sequences.offsets, self.window, *bundles)
-        encoded = EncodedSequences(indptr, dense[indices], values, sequences.offsets, Alphabet(shown), self, types)
-        return encoded if vocabulary is None else encoded.with_vocabulary(vocabulary)
+        present, dense = _dense(used)
+        vocabulary = Alphabet(window_names(names, present, self.window))
+        return EncodedSequences(indptr, dense[indices], values, offsets, vocabulary, self)
+
+    def _lookup_in(self, vocabulary: Alphabet) -> WindowLookup:
+        if self._lookup is None or self._lookup.vocabulary is not vocabulary:
+            self._lookup = WindowLookup(vocabulary, self.window)
+        return self._lookup
+
+    def __getstate__(self) -> dict:
+        return {**self.__dict__, "_lookup": None}  # can be made again
 
     def _columns_of(self, sequences) -> tuple[str, ...]:
         if self.columns is not None:
             return self.columns
         return tuple(getattr(sequences, "flat_columns", ())) if TEMPLATES[self.name][3] else ()
 
-    def _current_position_attributes(self, sequences: Sequences):
-        """Attributes of each position without its neighbours: names of all of them, (row per position, table) if that is all
-        there is to it, and CSR arrays with values.
-        """
-        numbers: dict[str, int] = {}
-        parts = []  # (row of a small table per position, (indptr, indices) of that table, value per position or None)
-        columns = self.coder_.columns
-        if self.name != "custom" or "token" in columns:
-            parts.append(self._word_part(sequences, numbers))
-        parts += self.coder_.parts(sequences, numbers)
-        if len(parts) == 1 and parts[0][2] is None:
-            rows, table, _ = parts[0]
-            return list(numbers), (rows, table), *_gather_rows(rows, *table), NO_VALUES
-        return list(numbers), None, *_merge_parts(parts, len(sequences.flat_tokens))
-
-    def _word_part(self, sequences: Sequences, numbers: dict[str, int]):
-        words, rows = distinct_rows(sequences.flat_tokens)
+    def _words(self, sequences: Sequences) -> WordTypes | None:
+        """The types of words, if the template uses words."""
+        if self.name == "custom" and "token" not in self.coder_.columns:
+            return None
         _, spelling, affixes, _, _ = TEMPLATES[self.name]
-        # Row 2w is the word, row 2w + 1 the same word at the start of a sentence.
-        rows *= 2
-        if spelling:
-            rows[sequences.offsets[:-1]] += 1
-        needed = np.bincount(rows, minlength=2 * len(words)) > 0
-        indptr, indices = [0], []
-        numbered: dict[tuple[str, ...], list[int]] = {}  # many words have all attributes but themselves in common
-        for row in np.flatnonzero(needed).tolist():
-            word = words[row >> 1]
-            indices.append(numbers.setdefault(f"word={word}", len(numbers)))
-            shared = spelling_attributes(word, bool(row & 1), self.joint) if spelling else ()
-            if affixes:
-                shared += affix_attributes(word)
-            if shared not in numbered:
-                numbered[shared] = [numbers.setdefault(name, len(numbers)) for name in shared]
-            indices += numbered[shared]
-            indptr.append(len(indices))
-        table = np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int64)
-        return (np.cumsum(needed) - 1)[rows], table, None
+        return WordTypes.of(sequences, spelling, affixes, self.joint)
 
 
 def _as_sequences(sequences) -> Sequences:
@@ -177,16 +181,12 @@ def _from_words(sentences: list, columns: dict[str, list] | None = None) -> Sequ
     return made
 
 
-def _window_names(names: list[str], numbers: np.ndarray, window: int) -> list[str]:
-    """The names of widened attributes: number a * window + place is attribute a at that place of the window."""
-    offsets = range(-(window // 2), window // 2 + 1)
-    marks = [f"[{offset:+d}]" if offset else "" for offset in offsets]
-    parts = [name.partition("=") for name in names]
-    shown = []
-    for number in numbers.tolist():
-        key, equals, value = parts[number // window]
-        shown.append(f"{key}{marks[number % window]}{equals}{value}")
-    return shown
+def _dense(used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers in use, and for each number its place among them, or -1."""
+    present = np.flatnonzero(used)
+    dense = np.full(used.size, -1, dtype=np.int32)
+    dense[present] = np.arange(present.size, dtype=np.int32)
+    return present, dense
 
 
 def _merge_parts(parts: list, n_positions: int):
@@ -219,45 +219,3 @@ def _gather_rows(rows, table_indptr, table_indices):
         for k in range(indptr[t + 1] - indptr[t]):
             indices[indptr[t] + k] = table_indices[begin + k]
     return indptr, indices
-
-
-@compiled
-def _widen(indptr, indices, values, offsets, window):
-    """Attribute a of the position at offset o becomes a * window + (o + window // 2); values are empty if all are 1."""
-    half = window // 2
-    n_positions = indptr.size - 1
-    wide_indptr = np.zeros(n_positions + 1, dtype=np.int64)
-    for i in range(offsets.size - 1):
-        for t in range(offsets[i], offsets[i + 1]):
-            first, last = max(t - half, offsets[i]), min(t + half, offsets[i + 1] - 1)
-            wide_indptr[t + 1] = wide_indptr[t] + indptr[last + 1] - indptr[first]
-    wide_indices = np.empty(wide_indptr[-1], dtype=np.int64)
-    wide_values = np.empty(wide_indptr[-1] if values.size else 0)
-    for i in range(offsets.size - 1):
-        for t in range(offsets[i], offsets[i + 1]):
-            place = wide_indptr[t]
-            for source in range(max(t - half, offsets[i]), min(t + half, offsets[i + 1] - 1) + 1):
-                for k in range(indptr[source], indptr[source + 1]):
-                    wide_indices[place] = indices[k] * window + (source - t + half)
-                    if values.size:
-                        wide_values[place] = values[k]
-                    place += 1
-    return wide_indptr, wide_indices, wide_values
-
-
-@compiled
-def _widen_types(table_indptr, table_indices, dense, window):
-    """The attributes of each type at each place of the window, in the numbers `dense` gives; those never seen there are -1."""
-    n_types = table_indptr.size - 1
-    indptr = np.zeros(n_types * window + 1, dtype=np.int64)
-    indices = np.empty(table_indices.size * window, dtype=np.int32)
-    filled = 0
-    for w in range(n_types):
-        for place in range(window):
-            for k in range(table_indptr[w], table_indptr[w + 1]):
-                number = dense[table_indices[k] * window + place]
-                if number >= 0:
-                    indices[filled] = number
-                    filled += 1
-            indptr[w * window + place + 1] = filled
-    return indptr, indices[:filled].copy()

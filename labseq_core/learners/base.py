@@ -174,7 +174,7 @@ class SequenceLearner:
         return Alphabet(self.classes_).encode(flat)
 
     def _named(self, flat: np.ndarray, offsets: np.ndarray) -> list[list[str]]:
-        names = [self.classes_[label] for label in flat.tolist()]
+        names = np.array(self.classes_, dtype=object)[flat].tolist()
         return [names[begin:end] for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist())]
 
     def _require_probabilities(self) -> None:

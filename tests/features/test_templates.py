@@ -35,7 +35,12 @@ def listed(encoded: EncodedSequences) -> list[list[list[str]]]:
 def assert_same_arrays(one: EncodedSequences, other: EncodedSequences) -> None:
     assert one.vocabulary.names == other.vocabulary.names
     for name in ("indptr", "indices", "values", "offsets"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+        assert_same_array(getattr(one, name), getattr(other, name), name)
+
+
+def assert_same_array(one: np.ndarray, other: np.ndarray, name: str) -> None:
+    assert one.dtype == other.dtype, name
+    np.testing.assert_array_equal(one, other, err_msg=name)
 
 
 @settings(max_examples=150)
