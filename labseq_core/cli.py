@@ -85,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
 
     warm = command("warm-up", _warm_up, "Compile the routines ahead, so that nothing is slow at first use.")
     warm.add_argument("--first-page", action="store_true", help="only what the dashboard shows before any click")
-    command("defaults", _defaults, "Train the default comparisons and write them to the data directory.")
+    defaults = command("defaults", _defaults, "Train what is shown by default and write it to the data directory.")
+    defaults.add_argument("names", nargs="*", metavar="NAME", help="only these (default: all)")
 
     compare = command("compare", _compare, "Compare methods on a corpus.")
     compare.add_argument("config", nargs="?", help="a configuration file (YAML), instead of the options")
@@ -174,10 +175,15 @@ def _defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, result, write_default
     from labseq_core.experiments.defaults import default_configs
 
-    for config in default_configs():
+    configs = default_configs()
+    unknown = [name for name in chosen.names if name not in configs]
+    if unknown:
+        raise LabSeqError(f"there is no default {unknown[0]!r}; choose from {', '.join(configs)}")
+    for name in chosen.names or configs:
+        config = configs[name]
         found = result(_follow(config))
         models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
-        print(f"{config.dataset}: wrote {write_default(found, models).name} and {len(models)} models")
+        print(f"{name}: wrote {write_default(name, found, models).name} and {len(models)} models")
 
 
 def _compare(chosen: argparse.Namespace) -> int:

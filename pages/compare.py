@@ -64,8 +64,6 @@ only_in_app()
 st.title("Compare")
 found = choose_run()
 if found is None:
-    st.info("There is no finished run yet: train one.")
-    session.go("Train", "train", "model_training", main=True)
     st.stop()
 scores(found)
 one_method(found)

@@ -59,7 +59,7 @@ st.markdown(
     "Give every word of a sentence a label (a part of speech, a name, an accent) and see how different methods learn to do "
     "it. Choose data, methods and features, train, and compare them here in the browser."
 )
-defaults = caching.defaults()
+defaults = caching.corpus_defaults()
 if not defaults:
     st.info("The default comparisons are missing; `labseq defaults` makes them. Train one of your own meanwhile.")
     session.go("Train", "train", "model_training", main=True)

@@ -52,7 +52,7 @@ def scores(summary: list[dict], dataset: str) -> None:
 
 def expect(dataset: str) -> None:
     """Something to look at before the first run: what came out for this corpus elsewhere."""
-    known = caching.defaults().get(dataset)
+    known = caching.corpus_defaults().get(dataset)
     if known:
         st.header("What to expect")
         st.caption(caching.default_line(known))

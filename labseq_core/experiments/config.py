@@ -36,6 +36,11 @@ class MethodChoice:
         changed = ", ".join(f"{name}={_shown(value)}" for name, value in self.options.items())
         return f"{title} ({changed})" if changed else title
 
+    @property
+    def watches_development(self) -> bool:
+        """Whether the method stops early by what it sees on the development part."""
+        return "patience" in method_options(self.method)
+
 
 @dataclass(frozen=True)
 class FeatureChoice:
@@ -180,7 +185,10 @@ class ExperimentConfig:
             shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
             learners.append(f"{names[choice.method]}({shown})")
         lines.append(f"    for learner in ({', '.join(learners)},):")
-        lines.append("        learner.fit(X, train.labels)")
+        watched = not self.folds and any(choice.watches_development for choice in self.methods)
+        # The others only follow their accuracy on it.
+        more = f", dev=data.dev{drop}" if watched else ""
+        lines.append(f"        learner.fit(X, train.labels{more})")
         lines.append("        print(learner, evaluate(test.labels, learner.predict(test)).summary())")
         return "\n".join(lines) + "\n"
 

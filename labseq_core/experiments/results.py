@@ -86,34 +86,45 @@ def defaults_directory() -> Path:
 
 
 def default_results() -> dict[str, RunResult]:
-    """The results that `labseq defaults` wrote, by corpus, the one to show first first."""
+    """The results that `labseq defaults` wrote, by name: first the one to show first, then those of other corpora (which
+    have the corpus's name), then those of a family of methods.
+    """
     found = {}
-    for path in sorted(defaults_directory().glob("*.json"), key=lambda path: (path.stem != FIRST, path.stem)):
+    for path in defaults_directory().glob("*.json"):
         saved = json.loads(path.read_text(encoding="utf-8"))
         config = ExperimentConfig.from_dict(saved["config"])
         run_id = f"default:{path.stem}"
         found[path.stem] = RunResult.of(run_id, config, saved["versions"], saved["created"], saved["found"])
-    return found
+    return {name: found[name] for name in sorted(found, key=lambda name: _place(name, found[name].config.dataset))}
 
 
-def write_default(result: RunResult, models: dict[str, SequenceLearner]) -> Path:
-    """Keep a result and its models as the default of its corpus."""
-    path = defaults_directory() / f"{result.config.dataset}.json"
+def _place(name: str, dataset: str) -> tuple:
+    return name != FIRST, name != dataset, name
+
+
+def write_default(name: str, result: RunResult, models: dict[str, SequenceLearner]) -> Path:
+    """Keep a result and its models as the default of this name."""
+    path = defaults_directory() / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
     path.write_text(text + "\n", encoding="utf-8")
-    for choice in result.config.methods:
-        models[choice.label].save(_model_path(result.config.dataset, choice.method))
+    for label, model_path in _model_paths(name, result.config).items():
+        models[label].save(model_path)
     return path
 
 
-def default_model(dataset: str, label: str) -> bytes | None:
+def default_model(name: str, label: str) -> bytes | None:
     """The archive of a default model."""
-    result = default_results().get(dataset)
-    chosen = [choice.method for choice in result.config.methods if choice.label == label] if result else []
-    path = _model_path(dataset, chosen[0]) if chosen else None
+    result = default_results().get(name)
+    path = _model_paths(name, result.config).get(label) if result else None
     return path.read_bytes() if path and path.is_file() else None
 
 
-def _model_path(dataset: str, method: str) -> Path:
-    return defaults_directory() / f"{dataset}.{method}.npz"
+def _model_paths(name: str, config: ExperimentConfig) -> dict[str, Path]:
+    """By label. A method that occurs several times, with different options, has numbers."""
+    methods = [choice.method for choice in config.methods]
+    paths = {}
+    for place, choice in enumerate(config.methods):
+        number = f"-{methods[: place + 1].count(choice.method)}" if methods.count(choice.method) > 1 else ""
+        paths[choice.label] = defaults_directory() / f"{name}.{choice.method}{number}.npz"
+    return paths

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from labseq_core.data.catalogue import dataset_info, load_dataset
+from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import evaluate
 from labseq_core.experiments.config import ExperimentConfig, FeatureChoice
+from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
 from labseq_core.solvers.history import Progress
@@ -52,7 +54,8 @@ def tasks_of(config: ExperimentConfig) -> list[Task]:
 def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult:
     """Train and test one method on one fold. `report(progress)` returning False raises `Cancelled`."""
     choice = config.methods[task.method]
-    train, test, encoded, encoded_test = _prepare(config, task.fold)
+    parts = _prepare(config, task.fold)
+    train, test = parts.train, parts.test
     options = dict(choice.options)
     if "seed" in method_options(choice.method):
         options.setdefault("seed", config.seed)
@@ -65,11 +68,12 @@ def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult
         return not cancelled
 
     begin = time.perf_counter()
-    learner.fit(encoded, train.labels, callback=callback)
+    dev = parts.dev if choice.watches_development else None
+    learner.fit(parts.encoded, train.labels, dev=dev, callback=callback)
     trained = time.perf_counter()
     if cancelled:
         raise Cancelled
-    predicted = learner.predict(encoded_test)
+    predicted = learner.predict(parts.encoded_test)
     done = time.perf_counter()
     row = {
         "config_hash": config.hash,
@@ -84,28 +88,43 @@ def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult
         "train_seconds": trained - begin,
         "predict_seconds": done - trained,
         "n_train_tokens": train.n_tokens,
-        "n_attributes": encoded.n_attributes,
+        "n_attributes": parts.encoded.n_attributes,
         "n_parameters": sum(array.size for array in learner._arrays().values()),
     }
     return TaskResult(row, test.labels, predicted, test.tokens, learner)
 
 
-def _prepare(config: ExperimentConfig, fold: int) -> tuple:
+@dataclass(frozen=True)
+class _Parts:
+    train: Sequences
+    test: Sequences
+    dev: Sequences | None  # none within cross-validation, which keeps to the training part
+    encoded: EncodedSequences  # of train
+    encoded_test: EncodedSequences
+
+
+def training_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, list[list[str]]]:
+    """What the methods of a run were trained on: features and labels."""
+    parts = _prepare(config, fold)
+    return parts.encoded, parts.train.labels
+
+
+def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
     """Parts and features of a fold; kept for the next method on the same fold."""
     return _prepare_once(config.dataset, config.features, config.folds, config.seed, fold)
 
 
 @lru_cache(maxsize=1)
-def _prepare_once(name: str, features: FeatureChoice, folds: int, seed: int, fold: int) -> tuple:
+def _prepare_once(name: str, features: FeatureChoice, folds: int, seed: int, fold: int) -> _Parts:
     dataset = load_dataset(name)
     answers = dataset_info(name).answer_columns
-    train, test = dataset.train.without_columns(answers), dataset.test.without_columns(answers)
+    train, dev, test = (part.without_columns(answers) for part in (dataset.train, dataset.dev, dataset.test))
     if folds:
         inside, outside = k_folds(len(train), folds, seed)[fold]
         train, test = train.select(inside), train.select(outside)
     template = features.make()
     encoded = template.encode(train)
-    return train, test, encoded, template.encode(test, encoded.vocabulary)
+    return _Parts(train, test, None if folds else dev, encoded, template.encode(test, encoded.vocabulary))
 
 
 def data_hash(dataset: str) -> str:

@@ -64,6 +64,7 @@ class RunSummary:
     state: str
     dataset: str
     labels: tuple[str, ...]
+    methods: tuple[str, ...]
     features: str
     folds: int
     seed: int
@@ -282,10 +283,11 @@ def _summary(row: dict) -> RunSummary:
     tasks = row["progress"].get("tasks", [])
     fraction = 1.0 if row["state"] == "done" else _mean([task.get("fraction", 0.0) for task in tasks])
     features = config["features"]["template"]
-    labels = tuple(dict.fromkeys(task["label"] for task in tasks)) or tuple(m["method"] for m in config["methods"])
+    methods = tuple(choice["method"] for choice in config["methods"])
+    labels = tuple(dict.fromkeys(task["label"] for task in tasks)) or methods
     return RunSummary(
-        row["id"], row["created"], row["state"], config["dataset"], labels, features, config["folds"], config["seed"],
-        row["config_hash"], fraction,
+        row["id"], row["created"], row["state"], config["dataset"], labels, methods, features, config["folds"],
+        config["seed"], row["config_hash"], fraction,
     )  # fmt: skip
 
 

@@ -1,6 +1,14 @@
 """Explanations of fitted models, as plain data."""
 
-from labseq_core.explain.boosting import bound_curves, has_rounds, repeated_features, round_rows, rounds_csv
+from labseq_core.explain.boosting import (
+    bound_curves,
+    has_rounds,
+    largest_weights,
+    promised_log_losses,
+    repeated_features,
+    round_rows,
+    rounds_csv,
+)
 from labseq_core.explain.weights import (
     has_weights,
     label_weights,
@@ -11,6 +19,6 @@ from labseq_core.explain.weights import (
 )
 
 __all__ = [
-    "bound_curves", "has_rounds", "has_weights", "label_weights", "repeated_features", "round_rows", "rounds_csv",
-    "shows_log_probabilities", "transition_table", "weight_summary", "weights_csv",
+    "bound_curves", "has_rounds", "has_weights", "label_weights", "largest_weights", "promised_log_losses", "repeated_features",
+    "round_rows", "rounds_csv", "shows_log_probabilities", "transition_table", "weight_summary", "weights_csv",
 ]  # fmt: skip

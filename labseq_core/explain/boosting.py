@@ -16,6 +16,7 @@ from labseq_core.learners.boosting import NUMBERS, WORDS, BoostingLearner
 from labseq_core.solvers.boosting_steps import bounds_along, minimisers_along
 
 POINTS = 61  # of a curve, unless steps are given
+LARGEST_EXPONENT = 600.0  # of a bound that is drawn; e^710 is no number any more
 
 
 def has_rounds(method: type[SequenceLearner]) -> bool:
@@ -33,13 +34,41 @@ def round_rows(learner: BoostingLearner) -> list[dict]:
     return rows
 
 
-def rounds_csv(learner: BoostingLearner) -> str:
-    """The rounds as CSV text."""
+def rounds_csv(learner: BoostingLearner, **about: str) -> str:
+    """The rounds as CSV text; `about` are columns before them that say the same in each row, such as the run."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, ("round", *WORDS, *NUMBERS), lineterminator="\n")
+    writer = csv.DictWriter(text, (*about, "round", *WORDS, *NUMBERS), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(round_rows(learner))
+    writer.writerows({**about, **row} for row in round_rows(learner))
     return text.getvalue()
+
+
+def promised_log_losses(learner: BoostingLearner) -> list[float]:
+    """The logarithm of the training loss after each round if every round had brought it down only as far as its bound
+    says: the loss before the first round times the product of the bounds. The loss itself lies below.
+    """
+    rows = round_rows(learner)
+    if not rows:
+        return []
+    with np.errstate(divide="ignore"):
+        before = rows[0]["log_loss"] - np.log(rows[0]["z"])
+        return (before + np.cumsum(np.log([row["bound"] for row in rows]))).tolist()
+
+
+def largest_weights(learner: BoostingLearner, rounds: int, top: int = 15) -> list[dict]:
+    """The `top` weights that were farthest from zero after so many rounds, highest first, and how often each was moved."""
+    _require_rounds(learner)
+    require(top >= 1, f"top is {top!r}; give at least 1")
+    flat = learner.weights_after(rounds).flat
+    moved = Counter(learner._rounds[:rounds, 0].astype(np.int64).tolist())
+    features = np.flatnonzero(flat)
+    features = features[np.argsort(-np.abs(flat[features]), kind="stable")][:top]
+    features = features[np.argsort(-flat[features], kind="stable")].tolist()
+    words = map(learner.feature_in_words, features)
+    return [
+        {"feature": word["feature"], "kind": word["kind"], "weight": float(flat[feature]), "times": moved[feature]}
+        for feature, word in zip(features, words)
+    ]
 
 
 def repeated_features(learners: Mapping[str, BoostingLearner], first: int = 100) -> list[dict]:
@@ -69,13 +98,19 @@ def bound_curves(
     previous_label: str | None = None,
     after: int | None = None,
     steps: Sequence[float] | None = None,
+    points: int = POINTS,
 ) -> dict:
     """Loose bound, tight bound and Z for steps on one feature, on training data X, y (T Fig. 3.1).
 
-    after: take the model as it was after so many rounds (None: as it is). steps: where (None: around all three minima).
+    after: take the model as it was after so many rounds (None: as it is). steps: where (None: so many `points` around all
+    three minima; each costs a pass over the sequences in which the feature can fire).
     Gives lists "step", "loose", "tight" and "exact", all relative to the present loss, and "minimisers" of the three.
     """
     _require_rounds(learner)
+    name = type(learner).__name__
+    require(
+        learner.inverse_probability, f"{name} minimises the log loss; these bounds are those of the exponential loss"
+    )
     feature = learner.feature_number(label, attribute=attribute, previous_label=previous_label)
     booster = learner.booster_at(X, y, learner.best_round_ if after is None else after)
     upper, lower = booster.range_of(feature)
@@ -83,10 +118,11 @@ def bound_curves(
     minimisers = minimisers_along(booster, feature)
     if steps is None:
         far = 1.5 * max(abs(step) for step in minimisers.values()) or 1.0
-        steps = np.linspace(-far, far, POINTS)
-    points = np.asarray(steps, dtype=np.float64)
-    curves = bounds_along(booster, feature, points)
-    return {"step": points.tolist(), **{k: v.tolist() for k, v in curves.items()}, "minimisers": minimisers}
+        far = min(far, LARGEST_EXPONENT / max(upper, -lower))
+        steps = np.linspace(-far, far, points)
+    places = np.asarray(steps, dtype=np.float64)
+    curves = bounds_along(booster, feature, places)
+    return {"step": places.tolist(), **{k: v.tolist() for k, v in curves.items()}, "minimisers": minimisers}
 
 
 def _require_rounds(learner: SequenceLearner) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 import streamlit as st
@@ -15,13 +17,19 @@ from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
 from labseq_core.data.sequences import Column
 from labseq_core.data.uploads import is_upload
 from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, model, result
-from labseq_core.explain import weights_csv
+from labseq_core.experiments.runner import training_data
+from labseq_core.explain import bound_curves, promised_log_losses, round_rows, rounds_csv, weights_csv
 from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.registry import METHODS
 
 PARTS = ("train", "dev", "test")
 SENTENCES_PER_PAGE = 10
 _EXAMPLES_SHOWN = 4
 _RECENT = 10
+_FEW_POINTS, _MANY_POINTS = 25, 121  # of a curve, where each takes long and where it does not
+_LONGEST_LIST = 60  # characters of methods in the line of a run
+QUICK_TOKENS = 20_000  # of training data: what is computed on so many takes no second
+Shown = Callable[[type[SequenceLearner]], bool]  # whether the models of a learner can be shown
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,11 @@ def defaults() -> dict[str, RunResult]:
     return default_results()
 
 
+def corpus_defaults() -> dict[str, RunResult]:
+    """Those that compare methods on a corpus, by its name."""
+    return {name: found for name, found in defaults().items() if name == found.config.dataset}
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def finished(run_id: str) -> RunResult:
     """The result of a finished run, which never changes. Shared: not to be changed."""
@@ -109,14 +122,66 @@ def weights_file(run_id: str, label: str) -> str:
     return weights_csv(trained(run_id, label))
 
 
-def finished_runs() -> dict[str, str]:
-    """Ids of finished runs, newest first, with a line that tells them apart; default results come last."""
-    done = {run.run_id: _run_line(run) for run in list_runs() if run.state == "done"}
-    return done | {found.run_id: default_line(found) for found in defaults().values()}
+@st.cache_resource(max_entries=16, show_spinner=False)
+def rounds(run_id: str, label: str) -> list[dict]:
+    """The rounds of a boosting model. Shared: not to be changed."""
+    return round_rows(trained(run_id, label))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def promised(run_id: str, label: str) -> list[float]:
+    """What the bounds of a boosting model promised of its loss. Shared: not to be changed."""
+    return promised_log_losses(trained(run_id, label))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def rounds_file(run_id: str, label: str) -> str:
+    """The same as CSV, saying of which run and model they are."""
+    return rounds_csv(trained(run_id, label), run_id=run_id, config_hash=finished(run_id).config.hash, model=label)
+
+
+_one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
+
+
+@st.cache_data(max_entries=256, show_spinner="Computing the curves on the training data")
+def bounds_of_round(run_id: str, label: str, number: int) -> dict:
+    """The bounds for steps on the feature of a round, at the model before that round."""
+    row = rounds(run_id, label)[number - 1]
+    parts = {name: row[name] for name in ("attribute", "previous_label") if row[name]}
+    points = _FEW_POINTS if training_tokens(run_id) > QUICK_TOKENS else _MANY_POINTS
+    with _one_at_a_time:
+        observations, labels = training_data(finished(run_id).config)
+        learner = trained(run_id, label)
+        return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
+
+
+def training_tokens(run_id: str) -> int:
+    """How many tokens the first models of a run were trained on."""
+    return finished(run_id).rows[0]["n_train_tokens"]
+
+
+def any_method(learner: type[SequenceLearner]) -> bool:
+    return True
+
+
+def finished_runs(shown: Shown = any_method) -> dict[str, str]:
+    """Ids of finished runs with a method that can be shown, newest first, with a line that tells them apart; default results
+    come last.
+    """
+
+    def fits(methods: tuple[str, ...]) -> bool:
+        return any(shown(METHODS[method].learner) for method in methods if method in METHODS)
+
+    done = {run.run_id: _run_line(run) for run in list_runs() if run.state == "done" and fits(run.methods)}
+    always = [found for found in defaults().values() if fits(tuple(c.method for c in found.config.methods))]
+    return done | {found.run_id: default_line(found) for found in always}
 
 
 def run_line(run_id: str) -> str:
     """One line that tells a run from others."""
+    known = [found for found in defaults().values() if found.run_id == run_id]
+    if known:
+        return default_line(known[0])
     listed = {run.run_id: run for run in list_runs()}
     return _run_line(listed[run_id]) if run_id in listed else run_id
 
@@ -134,7 +199,16 @@ def default_line(found: RunResult) -> str:
 
 def _line(dataset: str, labels: tuple[str, ...], features: str, folds: int, seed: int, name: str) -> str:
     split = f"{folds} folds" if folds else "train/test"
-    return f"{_corpus_name(dataset)}: {', '.join(labels)} · {features} · {split} · seed {seed} · {name}"
+    return f"{_corpus_name(dataset)}: {_methods(labels)} · {features} · {split} · seed {seed} · {name}"
+
+
+def _methods(labels: tuple[str, ...]) -> str:
+    """The methods of a run; where that would be long, without their options."""
+    whole = ", ".join(labels)
+    if len(whole) <= _LONGEST_LIST:
+        return whole
+    titles = Counter(label.partition(" (")[0] for label in labels)
+    return ", ".join(title if count == 1 else f"{count} × {title}" for title, count in titles.items())
 
 
 def _corpus_name(dataset: str) -> str:

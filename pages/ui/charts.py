@@ -16,9 +16,9 @@ from pages.ui.metrics import METRICS, shown_metrics
 
 FIGURE_FORMATS = ("PNG", "SVG")
 _FORMAT_KEY = "figures"
-_MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
+MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 _LABELS_SHOWN = 60
-_GREY = "#8A94A0"  # for lines that must show on light and dark ground
+GREY = "#8A94A0"  # for lines that must show on light and dark ground
 
 
 def choose_figure_format() -> None:
@@ -52,7 +52,7 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
         errors = [row[f"{metric}_se"] for metric in metrics]
         figure.add_bar(
             name=row["label"], x=titles, y=means,
-            error_y={"type": "data", "array": errors, "color": _GREY, "thickness": 2, "width": 6}
+            error_y={"type": "data", "array": errors, "color": GREY, "thickness": 2, "width": 6}
             if None not in errors else None,
             text=[f"{mean:.3f}" for mean in means], textposition="inside", insidetextanchor="middle", textangle=0,
             textfont={"color": own.text, "size": 15, "weight": 600}, cliponaxis=False,
@@ -64,7 +64,7 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
     if best_accuracy is not None:
         _best_line(figure, best_accuracy)
     figure.update_layout(
-        barmode="group", bargap=0.18, bargroupgap=0.05, margin=_MARGIN, height=400,
+        barmode="group", bargap=0.18, bargroupgap=0.05, margin=MARGIN, height=400,
         yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
         xaxis={"title": None, "tickfont": {"size": 14}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}},
@@ -74,9 +74,7 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
 
 def _best_line(figure: go.Figure, best: float) -> None:
     # On an axis of categories, positions are counted from 0: this spans the first group only, the accuracies.
-    figure.add_shape(
-        type="line", x0=-0.45, x1=0.45, y0=best, y1=best, line={"color": _GREY, "width": 2, "dash": "dash"}
-    )
+    figure.add_shape(type="line", x0=-0.45, x1=0.45, y0=best, y1=best, line={"color": GREY, "width": 2, "dash": "dash"})
     figure.add_annotation(
         x=0, y=best, text=f"best possible {best:.3f}", showarrow=False, yanchor="bottom", yshift=6, font={"size": 13}
     )
@@ -115,7 +113,7 @@ def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure | None:
         )  # fmt: skip
     figure.update_xaxes(title_text="iteration", rangemode="tozero")
     figure.update_yaxes(exponentformat="SI", nticks=5)
-    figure.update_layout(height=260, margin=_MARGIN, uirevision="keep the zoom while new points come")
+    figure.update_layout(height=260, margin=MARGIN, uirevision="keep the zoom while new points come")
     return figure
 
 
@@ -131,7 +129,7 @@ def label_bars(counts: dict[str, int]) -> go.Figure:
         )
     )  # fmt: skip
     figure.update_layout(
-        height=max(260, 22 * len(counts) + 70), margin={**_MARGIN, "t": 10}, bargap=0.2,
+        height=max(260, 22 * len(counts) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
         xaxis={"title": "tokens", "range": [0, 1.15 * max(counts.values())]},
         yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
     )  # fmt: skip
@@ -148,7 +146,7 @@ def length_histogram(lengths: list[int]) -> go.Figure:
         )
     )  # fmt: skip
     figure.update_layout(
-        height=260, margin={**_MARGIN, "t": 10}, xaxis={"title": "tokens in a sequence"}, yaxis={"title": "sequences"}
+        height=260, margin={**MARGIN, "t": 10}, xaxis={"title": "tokens in a sequence"}, yaxis={"title": "sequences"}
     )
     return figure
 
@@ -164,7 +162,7 @@ def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[
         )
     )  # fmt: skip
     figure.update_layout(
-        height=min(700, 34 * len(labels) + 120), margin={**_MARGIN, "t": 10},
+        height=min(700, 34 * len(labels) + 120), margin={**MARGIN, "t": 10},
         xaxis={"title": "predicted", "type": "category", "side": "bottom"},
         yaxis={"title": "true", "type": "category", "autorange": "reversed", "automargin": True},
     )  # fmt: skip
@@ -184,7 +182,7 @@ def weight_bars(rows: list[dict]) -> go.Figure:
         )
     )  # fmt: skip
     figure.update_layout(
-        height=max(200, 22 * len(rows) + 70), margin={**_MARGIN, "t": 10}, bargap=0.2,
+        height=max(200, 22 * len(rows) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
         xaxis={"title": "weight", "range": [min(0.0, reach * _sign(min(weights))), max(0.0, reach * _sign(max(weights)))]},
         yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
     )  # fmt: skip
@@ -216,7 +214,7 @@ def transition_heat_map(labels: list[str], weights: list[list[float]]) -> go.Fig
         )
     )  # fmt: skip
     figure.update_layout(
-        height=min(700, 34 * len(labels) + 120), margin={**_MARGIN, "t": 10},
+        height=min(700, 34 * len(labels) + 120), margin={**MARGIN, "t": 10},
         xaxis={"title": "to", "type": "category", "side": "bottom"},
         yaxis={"title": "from", "type": "category", "autorange": "reversed", "automargin": True},
     )  # fmt: skip

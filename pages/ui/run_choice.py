@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from labseq_core.experiments import RunResult
+from labseq_core.learners.registry import find_method
 from pages.ui import caching, session
 
 NAME = "run"
 
 
-def choose_run() -> RunResult | None:
-    """The run that the URL names, else the newest; an unknown id is told and left."""
-    runs = caching.finished_runs()
-    wanted = session.recall(NAME)
+def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "") -> RunResult | None:
+    """The run that the URL names, else the newest with a method that can be shown; an unknown id is told and left.
+
+    shown: whether the learners of a method can be shown here. otherwise: what to say of a run without such a method; it
+    stays in the URL for the other tabs of the page, and another run is shown.
+    """
+    runs = caching.finished_runs(shown)
+    wanted, other = session.recall(NAME), False
     if wanted and wanted not in runs:
         with session.shown_errors():
-            caching.finished(wanted)
-            runs[wanted] = caching.run_line(wanted)
+            other = not shown_choices(caching.finished(wanted), shown)
+            if not other:
+                runs[wanted] = caching.run_line(wanted)
+    if other:
+        st.info(f"{otherwise} ({caching.run_line(wanted)})", icon=":material/info:")
     if not runs:
+        nothing_yet()
         return None
-    return caching.finished(session.choose("Run", NAME, list(runs), runs.get, next(iter(runs))))
+    return caching.finished(session.choose("Run", NAME, list(runs), runs.get, next(iter(runs)), keep=other))
+
+
+def shown_choices(found: RunResult, shown: caching.Shown) -> list:
+    """The methods of a run, with their options, that can be shown."""
+    return [choice for choice in found.config.methods if shown(find_method(choice.method).learner)]
+
+
+def nothing_yet() -> None:
+    """What to do where there is nothing to show."""
+    st.info("There is no finished run to show here yet: train one.")
+    session.go("Train", "train", "model_training", main=True)

@@ -32,14 +32,17 @@ def forget(name: str) -> None:
     st.session_state.pop(f"kept.{name}", None)
 
 
-def choose(label: str, name: str, options: Sequence[str], describe: Callable[[str], str], default: str) -> str:
+def choose(
+    label: str, name: str, options: Sequence[str], describe: Callable[[str], str], default: str, keep: bool = False
+) -> str:
     """A select box whose value stands in the URL by id, not by its text as with Streamlit's own binding.
 
-    A value in the URL that is no option is dropped; check `recall(name)` before if the visitor should be told.
+    A value in the URL that is no option is dropped unless `keep`; check `recall(name)` before if the visitor should be told.
     """
     wanted = recall(name)
     if wanted not in options:
-        forget(name)
+        if not keep:
+            forget(name)
         wanted = default if default in options else options[0]
     key = f"{name}.choice"
     st.session_state[key] = wanted

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
-from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, status, submit
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model
 from labseq_core.explain import label_weights, transition_table, weight_summary
-from tests.app.conftest import SECONDS_TO_TRAIN, problems, text
+from tests.app.conftest import problems, text, trained_here
 
 RUN = "default:spanish-ner"
 
@@ -97,13 +96,7 @@ def test_a_run_without_a_stored_model_is_told(open_page, monkeypatch):
 
 
 def trained(*methods: MethodChoice) -> str:
-    run_id = submit(ExperimentConfig("spanish-ner", methods, FeatureChoice("S1")))
-    give_up = time.monotonic() + SECONDS_TO_TRAIN
-    while status(run_id).active:
-        assert time.monotonic() < give_up
-        time.sleep(0.1)
-    assert status(run_id).state == "done", status(run_id).error
-    return run_id
+    return trained_here(ExperimentConfig("spanish-ner", methods, FeatureChoice("S1")))
 
 
 def test_zeros_of_l1_and_forbidden_transitions_are_told(open_page):

@@ -20,17 +20,19 @@ IDS = {
 
 
 def widgets(app: AppTest) -> list:
-    kinds = (app.selectbox, app.multiselect, app.segmented_control, app.number_input, app.toggle)
+    kinds = (app.selectbox, app.multiselect, app.segmented_control, app.number_input, app.toggle, app.slider)
     return [widget for kind in kinds for widget in kind if not widget.disabled]
 
 
 def change(widget, random: Random) -> None:
     kind = type(widget).__name__
     if widget.key in IDS:
-        widget.set_value(random.choice(IDS[widget.key]))
+        widget.set_value(
+            random.choice([name for name in IDS[widget.key] if widget.format_func(name) in widget.options])
+        )
     elif kind == "Toggle":
         widget.set_value(not widget.value)
-    elif kind == "NumberInput":
+    elif kind in ("NumberInput", "Slider"):
         low, high = widget.min, min(widget.max, 50)
         widget.set_value(type(widget.value)(low + random.random() * (high - low)))
     elif kind == "Multiselect":
@@ -41,12 +43,17 @@ def change(widget, random: Random) -> None:
         widget.set_value(random.choice(widget.options))
 
 
-@pytest.mark.parametrize("page", ["start", "data", "train", "compare", "inside"])
+PAGES = {
+    "start": {}, "data": {}, "train": {}, "compare": {}, "inside": {}, "inside, boosting": {"tab": "Boosting"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_random_choices_never_break_a_page(open_page, page, monkeypatch, tmp_path):
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", str(tmp_path))  # real corpora would be read for long
     monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path))
     random = Random(page)
-    app = open_page(page)
+    app = open_page(page.partition(",")[0], **PAGES[page])
     for _ in range(CHOICES):
         widget = random.choice(widgets(app))
         change(widget, random)

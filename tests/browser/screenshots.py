@@ -19,6 +19,7 @@ PAGES = {
     "compare": "/compare",
     "compare-pos": "/compare?run=default:toy-pos&method=HMM",
     "inside": "/inside",
+    "inside-boosting": "/inside?tab=Boosting",
     "inside-hmm": "/inside?run=default:toy-pos&method=HMM&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}

@@ -3,34 +3,69 @@
 import pytest
 
 from labseq_core.data.catalogue import list_datasets, load_dataset
+from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
-from labseq_core.experiments import default_results, model, result
-from labseq_core.experiments.defaults import default_configs
+from labseq_core.experiments import ExperimentConfig, default_results, model, result
+from labseq_core.experiments.defaults import FAMILIES, default_configs
+from labseq_core.experiments.results import FIRST, defaults_directory
 from labseq_core.experiments.runner import data_hash, run_task, tasks_of
+from labseq_core.explain import has_rounds
+from labseq_core.learners.registry import find_method
 
-CONFIGS = {config.dataset: config for config in default_configs()}
+CONFIGS = default_configs()
+BUNDLED = [info.name for info in list_datasets() if info.bundled]
 # Another processor may round differently and so flip a label or two of some hundreds.
 ACCURACY = 0.01
+STEP = 1e-6  # relative: the same processor in another order of sums
+SAME_ROUNDS = 30  # later ones may choose another of two features that are as good
+BYTES = 1_500_000  # all defaults of families together
 
 
-def test_every_bundled_corpus_has_a_default_result():
-    bundled = {info.name for info in list_datasets() if info.bundled}
-    assert set(default_results()) == bundled == set(CONFIGS)
+def first_test_part(config: ExperimentConfig) -> Sequences:
+    corpus = load_dataset(config.dataset)
+    if not config.folds:
+        return corpus.test
+    return corpus.train.select(k_folds(len(corpus.train), config.folds, config.seed)[0][1])
+
+
+def test_every_bundled_corpus_and_every_family_has_a_default_result():
+    assert set(default_results()) == {*BUNDLED, *FAMILIES} == set(CONFIGS)
+    assert not set(BUNDLED) & set(FAMILIES), "the name of a default says which of the two it is"
+
+
+def test_what_a_newcomer_sees_comes_first_and_families_last():
+    names = list(default_results())
+    assert names[0] == FIRST
+    assert set(names[: len(BUNDLED)]) == set(BUNDLED)
+
+
+def test_the_boosting_tab_has_all_three_bounds():
+    config = CONFIGS["boosting"]
+    assert all(has_rounds(find_method(choice.method).learner) for choice in config.methods)
+    models = [model("default:boosting", choice.label) for choice in config.methods]
+    assert [learner.bound for learner in models] == ["loose", "tight", "exact"]
+    assert all(learner.n_rounds_ >= 100 for learner in models)
+
+
+def test_defaults_of_families_are_small():
+    files = [path for path in defaults_directory().iterdir() if path.name.partition(".")[0] in FAMILIES]
+    assert len(files) == sum(1 + len(methods) for methods in FAMILIES.values())
+    assert sum(path.stat().st_size for path in files) < BYTES
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_default_result_belongs_to_the_present_data_and_configuration(name):
     found = result(f"default:{name}")
     assert found.config == CONFIGS[name], "run `labseq defaults`"
-    assert found.data_hash == data_hash(name), "the corpus has changed: run `labseq defaults`"
+    assert found.data_hash == data_hash(found.config.dataset), "the corpus has changed: run `labseq defaults`"
     assert len(found.rows) == len(tasks_of(found.config))
+    test = first_test_part(found.config)
     for label in found.per_label:
-        test = load_dataset(name).train.select(k_folds(len(load_dataset(name).train), 5, 0)[0][1])
         predicted = model(f"default:{name}", label).predict(test)
         assert predicted[0] == found.examples[0]["predictions"][label]
 
 
-SAMPLE = [("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,))]
+SAMPLE = [("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,)), ("boosting", (1,))]
 
 
 @pytest.mark.parametrize(("name", "places"), SAMPLE)
@@ -43,3 +78,9 @@ def test_recomputing_gives_the_same_numbers(name, places):
         assert (kept["label"], kept["fold"]) == (task.label, task.fold)
         assert again.row["accuracy"] == pytest.approx(kept["accuracy"], abs=ACCURACY)
         assert again.row["n_attributes"] == kept["n_attributes"]
+        if name == "boosting":
+            kept_rounds = model(f"default:{name}", task.label).rounds_[:SAME_ROUNDS]
+            rounds = again.learner.rounds_[:SAME_ROUNDS]
+            assert rounds["feature"].tolist() == kept_rounds["feature"].tolist()
+            assert rounds["step"].tolist() == pytest.approx(kept_rounds["step"].tolist(), rel=STEP)
+            assert rounds["dev_f1"].notna().all(), "runs without folds are followed on the development part"

@@ -1,0 +1,165 @@
+"""Inside, tab Boosting: what was chosen round by round, and the bounds by which it was chosen (thesis chapter 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from labseq_core import LabSeqError
+from labseq_core.experiments import RunResult
+from labseq_core.explain import has_rounds, largest_weights, repeated_features
+from labseq_core.learners.boosting import BoostingLearner
+from pages.ui import boosting_charts as pictures
+from pages.ui import boosting_words as words
+from pages.ui import caching, charts
+from pages.ui.names import short_names
+from pages.ui.run_choice import choose_run, shown_choices
+
+_FIRST_SEEN = 20  # rounds
+_DIFFERENT = 0.95
+_COMPARED = 100  # rounds, as in the thesis
+_WEIGHTS_SHOWN = 12
+_NUMBERS = {
+    "step": st.column_config.NumberColumn(format="%+.3f", help=words.STEP),
+    "pseudo_accuracy": st.column_config.NumberColumn("pseudo-accuracy", format="%.3f", help=words.PSEUDO_ACCURACY),
+    "bound": st.column_config.NumberColumn(format="%.4f", help=words.BOUND),
+    "z": st.column_config.NumberColumn("Z", format="%.4f", help=words.Z),
+    "loss": st.column_config.NumberColumn(format="%.3e", help=words.LOSS),
+    "dev_accuracy": st.column_config.NumberColumn("dev accuracy", format="%.4f", help=words.DEVELOPMENT),
+    "dev_f1": st.column_config.NumberColumn("dev F1", format="%.4f", help=words.DEVELOPMENT),
+}
+
+
+def tab() -> None:
+    """The boosting models of a run side by side, and one of them round by round."""
+    found = choose_run(has_rounds, words.OTHERWISE)
+    if found is None:
+        return
+    choices = shown_choices(found, has_rounds)
+    names = short_names(choices)
+    models = {names[choice.label]: caching.trained(found.run_id, choice.label) for choice in choices}
+    rounds = {names[choice.label]: caching.rounds(found.run_id, choice.label) for choice in choices}
+    st.markdown(words.INTRODUCTION)
+    with st.expander("The words used here", icon=":material/menu_book:"):
+        st.markdown(words.GLOSSARY)
+    name = st.segmented_control(
+        "Model", list(models), default=list(models)[-1], required=True, key="boosted", bind="query-params",
+        help="The models of this run that were made by boosting, named by what they differ in.",
+    )  # fmt: skip
+    label = next(label for label, short in names.items() if short == name)
+    if not rounds[name]:
+        st.info(f"This model has no rounds to show: {models[name].stop_reason_}. Choose another one.")
+        return
+    number = _replay(found, label, models[name], rounds[name])
+    _bounds(found, label, rounds[name][number - 1])
+    some = {short: rows for short, rows in rounds.items() if rows}
+    _curves(some, {names[choice.label]: caching.promised(found.run_id, choice.label) for choice in choices})
+    _repeated(found, {short: models[short] for short in some})
+
+
+def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[dict]) -> int:
+    """What was chosen until a round; gives the round."""
+    st.header("Round by round")
+    number = len(rows)
+    if len(rows) > 1:
+        number = st.slider(
+            "Round", 1, len(rows), _first_seen(rows), key="round", bind="query-params", help=words.SLIDER
+        )
+    st.markdown(words.round_line(rows[number - 1], len(rows)))
+    steps, weights = st.columns([3, 2], gap="large")
+    with steps:
+        st.subheader("Every step")
+        charts.draw(pictures.steps_by_round(rows, number), "steps", pictures.steps_text(rows, number))
+    with weights:
+        st.subheader("The weights so far")
+        top = largest_weights(learner, number, _WEIGHTS_SHOWN)
+        bars = [{"attribute": row["feature"], "weight": row["weight"]} for row in top]
+        charts.draw(charts.weight_bars(bars), "boosted-weights", charts.weight_text("the model", bars))
+        st.caption(words.weights_line(number, learner, rows))
+    st.subheader(f"Chosen until round {number}, newest first")
+    columns = ["round", "feature", *(key for key in _NUMBERS if rows[0][key] is not None)]
+    table = pd.DataFrame(rows[number - 1 :: -1])[columns]
+    st.dataframe(table, hide_index=True, height=min(360, 35 * number + 38), column_config=_NUMBERS)
+    st.download_button(
+        "All rounds as CSV", lambda: caching.rounds_file(found.run_id, label), _file("rounds", found, label), "text/csv",
+        on_click="ignore", icon=":material/download:", type="primary",
+        help="Every round of this model with full precision, with run id and configuration hash.",
+    )  # fmt: skip
+    return number
+
+
+def _first_seen(rows: list[dict]) -> int:
+    """A round to begin with: an early one, since later only rare words are left, at which bound and loss differ."""
+    early = rows[:_FIRST_SEEN]
+    return max((row["round"] for row in early if row["z"] < _DIFFERENT * row["bound"]), default=len(early))
+
+
+def _bounds(found: RunResult, label: str, row: dict) -> None:
+    st.header("How far to step: the loss and its bounds")
+    st.markdown(words.BOUND_PICTURE)
+    chosen = (found.run_id, label, row["round"])
+    tokens = caching.training_tokens(found.run_id)
+    if tokens > caching.QUICK_TOKENS and st.session_state.get("drawn bounds") != chosen:
+        st.caption(f"This needs all {tokens:,} tokens of the training data and may take half a minute.")
+        if not st.button("Draw it for this round", icon=":material/show_chart:"):
+            return
+        st.session_state["drawn bounds"] = chosen
+    try:
+        curves = caching.bounds_of_round(*chosen)
+    except LabSeqError as reason:
+        st.info(f"There is no picture of this round: {reason}.")
+        return
+    figure = pictures.bound_picture(curves, row["step"])
+    charts.draw(figure, "bounds", pictures.bound_text(curves, row["feature"], row["step"]))
+    st.caption(words.bounds_line(row, curves["minimisers"]))
+    lines = {"step": curves["step"], **{name: curves[bound] for bound, name in pictures.BOUNDS.items()}}
+    _csv_button("These curves as CSV", pd.DataFrame(lines), _file(f"bounds-round-{row['round']}", found, label))
+
+
+def _curves(rounds: Mapping[str, list[dict]], promised: Mapping[str, list[float]]) -> None:
+    st.header("How fast the loss falls")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.caption(words.LOSS_CURVES)
+        charts.draw(pictures.loss_curves(rounds), "losses", pictures.curves_text("Training loss", rounds, "loss"))
+    score, title = words.development_score(rounds)
+    with right:
+        if score:
+            st.caption(f"{title} on the development part, which training never sees; higher is better.")
+            alt = pictures.curves_text(f"{title} on the development part", rounds, score)
+            charts.draw(pictures.development_curves(rounds, score), "development", alt)
+        else:
+            st.info(words.NO_DEVELOPMENT)
+    st.markdown(words.PROMISED)
+    alt = "Per model the loss by round, and what the bounds promised of it, which is never less"
+    charts.draw(pictures.promised_and_kept(rounds, promised), "promised", alt)
+
+
+def _repeated(found: RunResult, models: Mapping[str, BoostingLearner]) -> None:
+    st.header("Chosen more than once")
+    longest = max(learner.n_rounds_ for learner in models.values())
+    first = st.number_input(
+        "In the first rounds", 1, longest, min(_COMPARED, longest), key="first", bind="query-params", width=180,
+        help="How many rounds of each model are looked at; the thesis looks at 100.",
+    )  # fmt: skip
+    st.markdown(words.REPEATED)
+    rows = repeated_features(models, first)
+    if not rows:
+        st.info("No model has chosen a feature twice in so few rounds: look at more.")
+        return
+    table = pd.DataFrame(rows)
+    st.dataframe(table, hide_index=True)
+    _csv_button("This table as CSV", table, _file(f"repeated-{first}", found))
+
+
+def _csv_button(label: str, table: pd.DataFrame, file: str) -> None:
+    st.download_button(
+        label, table.to_csv(index=False), file, "text/csv", on_click="ignore", icon=":material/download:"
+    )
+
+
+def _file(what: str, found: RunResult, label: str = "") -> str:
+    parts = ["labseq", what, found.run_id, *([label] if label else [])]
+    return "-".join(parts).translate(str.maketrans({":": "-", " ": "-", "(": "", ")": "", ",": "", "=": "-"})) + ".csv"

@@ -1,0 +1,85 @@
+"""Inside, tab Weights: what speaks for a label, and which label follows which."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import streamlit as st
+
+from labseq_core import LabSeqError
+from labseq_core.experiments import RunResult
+from labseq_core.explain import has_weights, label_weights, shows_log_probabilities, transition_table, weight_summary
+from labseq_core.learners.base import SequenceLearner
+from pages.ui import caching, charts, metrics
+from pages.ui.run_choice import choose_run, shown_choices
+
+OTHERWISE = "No method of this run has weights to show, so another run is shown."
+
+
+def tab() -> None:
+    """The weights of one model of a run."""
+    found = choose_run(has_weights, OTHERWISE)
+    if found is None:
+        return
+    # The last is the one with most behind it.
+    labels = [choice.label for choice in shown_choices(found, has_weights)]
+    method = st.segmented_control(
+        "Method", labels, default=labels[-1], required=True, key="method", bind="query-params"
+    )
+    _side_by_side(found, method, caching.trained(found.run_id, method))
+
+
+def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> None:
+    attributes, transitions = st.columns(2, gap="large")
+    with attributes:
+        try:
+            _attributes(found, method, learner)
+        except LabSeqError as reason:
+            st.info(str(reason))
+    with transitions:
+        _transitions(method, learner)
+
+
+def _attributes(found: RunResult, method: str, learner: SequenceLearner) -> None:
+    line = metrics.weight_line(weight_summary(learner), shows_log_probabilities(learner))
+    st.header("What speaks for a label")
+    st.markdown(line)
+    choice, search = st.columns(2)
+    label = choice.selectbox("Label", learner.classes_, key="label", bind="query-params")
+    wanted = search.text_input(
+        "Attributes with", key="attribute", bind="query-params", placeholder="a part of the name",
+        help="Shows only attributes that have this in their name, such as word= or a word.",
+    )  # fmt: skip
+    rows = label_weights(learner, label, contains=wanted)
+    if not rows:
+        st.info(f"No nonzero weight of {label} belongs to such an attribute.")
+    elif shows_log_probabilities(learner):
+        st.dataframe(
+            rows,
+            hide_index=True,
+            column_config={"weight": st.column_config.NumberColumn("log p(word | label)", format="%.4f")},
+        )
+    else:
+        charts.draw(charts.weight_bars(rows), "weights", charts.weight_text(label, rows))
+        st.caption(
+            "The highest and the lowest weights; a positive one speaks for the label, a negative one against it."
+        )
+    st.download_button(
+        "All weights as CSV", lambda: caching.weights_file(found.run_id, method),
+        f"labseq-weights-{found.run_id.replace(':', '-')}-{method.replace(' ', '-')}.csv", "text/csv",
+        on_click="ignore", icon=":material/download:", type="primary",
+        help="Every weight that is not zero, transitions included, with full precision.",
+    )  # fmt: skip
+
+
+def _transitions(method: str, learner: SequenceLearner) -> None:
+    st.header("Which label follows which")
+    labels, weights = transition_table(learner)
+    unit = "logarithms of probabilities" if shows_log_probabilities(learner) else "weights"
+    if weights.any():
+        crosses = "" if isfinite(weights.min()) else " ✕: forbidden by the constraints."
+        st.caption(f"Rows are labels, columns the labels after them; numbers are {unit}.{crosses}")
+    else:
+        st.caption(f"{method} sees every token by itself: it has no weights for pairs of labels, all are zero.")
+    alt = f"Transition {unit} of {method}: rows are labels, columns the labels that follow"
+    charts.draw(charts.transition_heat_map(labels, weights.tolist()), "transitions", alt)

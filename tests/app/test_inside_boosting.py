@@ -1,0 +1,197 @@
+"""The Boosting tab of the inside page: what it shows of the rounds is what the models have."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from labseq_core._jit import warm_up
+from labseq_core.data.catalogue import store_upload
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
+from labseq_core.experiments.runner import training_data
+from labseq_core.explain import bound_curves, largest_weights, repeated_features, round_rows
+from tests.app.conftest import problems, run_until, text, trained_here
+
+RUN = "default:boosting"
+ROUNDING = 1e-9  # of powers of ten
+STEPS, WEIGHTS, BOUNDS, LOSSES, DEVELOPMENT, PROMISED = range(6)  # charts from the top of the page
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """A page may not take as long as compiling does."""
+    warm_up()
+
+
+@pytest.fixture
+def no_runs(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+
+
+def charts(app) -> list[list[dict]]:
+    """The traces of every chart."""
+    return [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
+
+
+def labels() -> list[str]:
+    return [choice.label for choice in result(RUN).config.methods]
+
+
+def trained(*methods: MethodChoice, dataset: str = "spanish-ner", folds: int = 0) -> str:
+    return trained_here(ExperimentConfig(dataset, methods, FeatureChoice("S1"), folds))
+
+
+def table(app) -> list[dict]:
+    return app.dataframe[0].value.to_dict("records")
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_the_default_models_are_shown_without_a_choice(open_page):
+    app = open_page("inside", tab="Boosting")
+    assert problems(app) == []
+    assert app.selectbox(key="run.choice").value == RUN
+    assert app.segmented_control(key="boosted").options == ["loose", "tight", "exact"]
+    assert app.segmented_control(key="boosted").value == "exact"
+    number, rows = app.slider(key="round").value, round_rows(model(RUN, labels()[2]))
+    assert app.slider(key="round").max == len(rows)
+    assert [row["feature"] for row in table(app)] == [row["feature"] for row in rows[:number][::-1]]
+    losses = charts(app)[LOSSES]
+    assert [trace["name"] for trace in losses] == ["loose", "tight", "exact"]
+    assert all(len(trace["x"]) == model(RUN, label).n_rounds_ for trace, label in zip(losses, labels()))
+    assert charts(app)[DEVELOPMENT][0]["y"][-1] == model(RUN, labels()[0]).rounds_["dev_f1"].iloc[-1]
+    for place in range(3):
+        kept, promised = charts(app)[PROMISED][2 * place : 2 * place + 2]
+        assert all(low <= high + ROUNDING for low, high in zip(kept["y"], promised["y"]))
+    models = {name: model(RUN, label) for name, label in zip(("loose", "tight", "exact"), labels())}
+    assert app.dataframe[1].value.to_dict("records") == repeated_features(models, 100)
+    assert len(app.get("download_button")) == 3
+
+
+@pytest.mark.parametrize("number", [1, 57, 500])
+def test_the_slider_replays_the_rounds(open_page, number):
+    app = open_page("inside", tab="Boosting", run=RUN, boosted="tight")
+    app.slider(key="round").set_value(number).run()
+    assert problems(app) == []
+    learner = model(RUN, labels()[1])
+    rows = round_rows(learner)
+    shown = table(app)
+    assert len(shown) == number
+    for name in ("round", "feature", "step", "pseudo_accuracy", "bound", "z", "loss", "dev_accuracy", "dev_f1"):
+        assert shown[0][name] == rows[number - 1][name]
+    assert f"Round **{number}** of {len(rows)} moved the weight of `{rows[number - 1]['feature']}`" in text(app)
+    bars = charts(app)[WEIGHTS][0]
+    expected = largest_weights(learner, number, 12)
+    assert [*zip(bars["y"], bars["x"])] == [(row["feature"], row["weight"]) for row in expected]
+    past = [trace for trace in charts(app)[STEPS] if trace["marker"]["opacity"] == 1.0]
+    assert sum(len(trace["x"]) - 1 for trace in past) == number
+
+
+def test_the_bounds_are_those_of_the_round_at_the_model_before_it(open_page):
+    app = open_page("inside", tab="Boosting", run=RUN, boosted="exact", round="1")
+    assert problems(app) == []
+    learner, (observations, truth) = model(RUN, labels()[2]), training_data(result(RUN).config)
+    row = round_rows(learner)[0]
+    lines = {trace["name"]: trace for trace in charts(app)[BOUNDS] if trace["mode"] == "lines"}
+    steps = lines["tight bound"]["x"]
+    expected = bound_curves(
+        learner, observations, truth, label=row["label"], attribute=row["attribute"], after=0, steps=steps
+    )
+    for bound, name in {"loose": "loose bound", "tight": "tight bound", "exact": "the loss itself (Z)"}.items():
+        assert lines[name]["y"] == pytest.approx(expected[bound], rel=1e-9)
+    marks = [trace["x"][0] for trace in charts(app)[BOUNDS] if trace["mode"] == "markers"]
+    assert marks == pytest.approx([expected["minimisers"][bound] for bound in ("loose", "tight", "exact")], rel=1e-5)
+    assert marks[2] == pytest.approx(row["step"], rel=1e-5)
+
+
+def test_the_bounds_of_much_data_are_drawn_on_request(open_page, monkeypatch):
+    from pages.ui import caching
+
+    monkeypatch.setattr(caching, "QUICK_TOKENS", 100)
+    app = open_page("inside", tab="Boosting", run=RUN)
+    assert problems(app) == []
+    assert "4,472 tokens of the training data" in text(app)
+    drawn = len(charts(app))
+    next(button for button in app.button if button.label.startswith("Draw it")).click().run()
+    assert problems(app) == []
+    assert len(charts(app)) == drawn + 1
+    app.number_input(key="first").set_value(50).run()
+    assert len(charts(app)) == drawn + 1, "what was asked for stays"
+    app.slider(key="round").set_value(3).run()
+    assert len(charts(app)) == drawn
+
+
+def test_more_rounds_give_more_repeats(open_page):
+    app = open_page("inside", tab="Boosting", run=RUN)
+    app.number_input(key="first").set_value(1).run()
+    assert problems(app) == []
+    assert "No model has chosen a feature twice" in text(app)
+    app.number_input(key="first").set_value(500).run()
+    assert len(app.dataframe[1].value) > 20
+
+
+def test_a_run_without_rounds_is_told_and_another_is_shown(open_page):
+    app = open_page("inside", tab="Boosting", run="default:toy-pos")
+    assert problems(app) == []
+    assert "No method of this run boosts" in text(app)
+    assert "toy-pos" in app.info[0].value
+    assert app.selectbox(key="run.choice").value != "default:toy-pos"
+    assert charts(app)
+    assert app.query_params["run"] in ("default:toy-pos", ["default:toy-pos"]), "the other tab still shows it"
+
+
+def test_choices_of_another_run_are_left(open_page):
+    app = open_page("inside", tab="Boosting", run=RUN, boosted="nonsense", round="100000", first="0")
+    assert problems(app) == []
+    assert app.segmented_control(key="boosted").value == "exact"
+    assert 1 <= app.slider(key="round").value <= 500
+
+
+def test_from_the_form_to_the_tab(open_page, no_runs):
+    app = open_page("train", dataset="spanish-ner", features="S1")
+    titles = ["Sequence boosting", "AdaBoost.MR", "Viterbi boosting", "Sequence LogitBoost"]
+    app.multiselect(key="methods").set_value(titles).run()
+    for method in ("boost", "adaboost-mr", "viterbi-boost", "logitboost"):
+        app.number_input(key=f"{method}.rounds").set_value(12).run()
+    next(button for button in app.button if button.label == "Start training").click().run()
+    run_until(app, lambda app: any("Finished" in success.value for success in app.success))
+    run_id = app.session_state["kept.job"]
+
+    app = open_page("inside", tab="Boosting")
+    assert problems(app) == []
+    assert app.selectbox(key="run.choice").value == run_id
+    assert app.segmented_control(key="boosted").options == titles
+    for title in titles:
+        app.segmented_control(key="boosted").set_value(title).run()
+        assert problems(app) == []
+        label = next(choice.label for choice in result(run_id).config.methods if choice.label.startswith(title))
+        rows = round_rows(model(run_id, label))
+        assert [row["feature"] for row in table(app)] == [row["feature"] for row in rows[: len(table(app))][::-1]]
+        assert rows[0]["dev_f1"] is not None
+        assert ("There is no picture of this round" in text(app)) == (title == "Sequence LogitBoost")
+
+
+def test_folds_have_no_development_data_and_a_single_round_no_slider(open_page):
+    app = open_page("inside", tab="Boosting", run=trained(MethodChoice("boost", {"rounds": 1}), folds=2))
+    assert problems(app) == []
+    assert not app.slider
+    assert len(table(app)) == 1
+    assert "dev_f1" not in table(app)[0]
+    assert "Train without folds" in text(app)
+
+
+def test_a_model_without_rounds_is_told(open_page):
+    dataset = store_upload(b"a\tX\nb\tX\n\n" * 20, "same.conll")
+    run_id = trained(MethodChoice("boost"), MethodChoice("boost", {"bound": "loose"}), dataset=dataset)
+    app = open_page("inside", tab="Boosting", run=run_id)
+    assert problems(app) == []
+    assert "no rounds to show: no feature reduces the bound any more" in text(app)
+
+
+def test_any_text_in_an_attribute_is_shown_as_it_is(open_page):
+    words = b"`*x*`$\\alpha$\tA\n\n<b>y</b>\tB\n\n" * 20
+    run_id = trained(MethodChoice("boost", {"rounds": 3}), dataset=store_upload(words, "odd.conll"))
+    app = open_page("inside", tab="Boosting", run=run_id)
+    assert problems(app) == []
+    assert {row["feature"] for row in table(app)} & {r"y_t = A, word = `*x*`$\alpha$", "y_t = B, word = <b>y</b>"}
+    assert "`y_t = " in text(app)
