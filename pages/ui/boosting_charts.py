@@ -17,15 +17,17 @@ _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": 
 _SYMBOLS = {"attribute": "circle", "transition": "diamond"}
 _FAINT = 0.2
 _PANELS = 3  # beside one another
+_POINTS = 2000  # of a line or of a cloud
 _HIGHEST = 1.6  # of a bound that is drawn; 1 is no change
 
 
 def steps_by_round(rows: Sequence[dict], number: int) -> go.Figure:
-    """The step of each round, kinds of features apart; rounds after `number` are faint."""
+    """The step of each round, kinds of features apart; rounds after `number` are faint. Of very many, those around it."""
+    begin = max(0, min(number - _POINTS // 2, len(rows) - _POINTS))
     figure = go.Figure()
     for place, (kind, words) in enumerate(KINDS.items()):
         own = look(place)
-        for later, part in enumerate((rows[:number], rows[number:])):
+        for later, part in enumerate((rows[begin:number], rows[number : begin + _POINTS])):
             some = [row for row in part if row["kind"] == kind]
             # A trace without any point would be missing in the legend.
             figure.add_scatter(
@@ -39,7 +41,8 @@ def steps_by_round(rows: Sequence[dict], number: int) -> go.Figure:
     figure.add_hline(y=0, line={"color": GREY, "width": 1})
     figure.update_layout(
         height=340, margin=MARGIN, legend=_LEGEND, uirevision="keep the zoom while the slider moves",
-        xaxis={"title": "round", "range": [0, len(rows) + 1], "zeroline": False}, yaxis={"title": "step"},
+        xaxis={"title": "round", "range": [begin, min(begin + _POINTS, len(rows)) + 1], "zeroline": False},
+        yaxis={"title": "step"},
     )  # fmt: skip
     return figure
 
@@ -51,6 +54,12 @@ def steps_text(rows: Sequence[dict], number: int) -> str:
         f"Steps by round. Of the first {number} rounds, {pairs} moved the weight of two labels in a row and "
         f"{number - pairs} that of a label and an attribute"
     )
+
+
+def thinned(rows: Sequence) -> Sequence:
+    """Of very many points of a curve only some, evenly, and the last."""
+    every = -(-len(rows) // _POINTS)
+    return rows if every <= 1 else [*rows[:-1:every], rows[-1]]
 
 
 def loss_curves(models: Mapping[str, Sequence[dict]]) -> go.Figure:

@@ -19,6 +19,7 @@ from pages.ui.run_choice import choose_run, shown_choices
 
 _FIRST_SEEN = 20  # rounds
 _DIFFERENT = 0.95
+_ROWS_SHOWN = 1000
 _COMPARED = 100  # rounds, as in the thesis
 _WEIGHTS_SHOWN = 12
 _NUMBERS = {
@@ -54,9 +55,8 @@ def tab() -> None:
         return
     number = _replay(found, label, models[name], rounds[name])
     _bounds(found, label, rounds[name][number - 1])
-    some = {short: rows for short, rows in rounds.items() if rows}
-    _curves(some, {names[choice.label]: caching.promised(found.run_id, choice.label) for choice in choices})
-    _repeated(found, {short: models[short] for short in some})
+    _curves(found, {label: short for label, short in names.items() if rounds[short]})
+    _repeated(found, {short: models[short] for short in rounds if rounds[short]})
 
 
 def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[dict]) -> int:
@@ -80,7 +80,7 @@ def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[d
         st.caption(words.weights_line(number, learner, rows))
     st.subheader(f"Chosen until round {number}, newest first")
     columns = ["round", "feature", *(key for key in _NUMBERS if rows[0][key] is not None)]
-    table = pd.DataFrame(rows[number - 1 :: -1])[columns]
+    table = pd.DataFrame(rows[max(0, number - _ROWS_SHOWN) : number][::-1])[columns]
     st.dataframe(table, hide_index=True, height=min(360, 35 * number + 38), column_config=_NUMBERS)
     st.download_button(
         "All rounds as CSV", lambda: caching.rounds_file(found.run_id, label), _file("rounds", found, label), "text/csv",
@@ -118,23 +118,35 @@ def _bounds(found: RunResult, label: str, row: dict) -> None:
     _csv_button("These curves as CSV", pd.DataFrame(lines), _file(f"bounds-round-{row['round']}", found, label))
 
 
-def _curves(rounds: Mapping[str, list[dict]], promised: Mapping[str, list[float]]) -> None:
+def _curves(found: RunResult, names: Mapping[str, str]) -> None:
+    rounds = {short: caching.rounds(found.run_id, label) for label, short in names.items()}
+    score, title = words.development_score(rounds)
+    losses, development, promised = _curve_figures(found.run_id, names, score)
     st.header("How fast the loss falls")
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(words.LOSS_CURVES)
-        charts.draw(pictures.loss_curves(rounds), "losses", pictures.curves_text("Training loss", rounds, "loss"))
-    score, title = words.development_score(rounds)
+        charts.draw(losses, "losses", pictures.curves_text("Training loss", rounds, "loss"))
     with right:
-        if score:
+        if development:
             st.caption(f"{title} on the development part, which training never sees; higher is better.")
             alt = pictures.curves_text(f"{title} on the development part", rounds, score)
-            charts.draw(pictures.development_curves(rounds, score), "development", alt)
+            charts.draw(development, "development", alt)
         else:
             st.info(words.NO_DEVELOPMENT)
     st.markdown(words.PROMISED)
-    alt = "Per model the loss by round, and what the bounds promised of it, which is never less"
-    charts.draw(pictures.promised_and_kept(rounds, promised), "promised", alt)
+    charts.draw(
+        promised, "promised", "Per model the loss by round, and what the bounds promised of it, which is never less"
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _curve_figures(run_id: str, names: dict[str, str], score: str | None) -> tuple:
+    """Losses, scores on development data (None without a score) and promises by round: what no slider changes."""
+    rounds = {short: pictures.thinned(caching.rounds(run_id, label)) for label, short in names.items()}
+    promised = {short: pictures.thinned(caching.promised(run_id, label)) for label, short in names.items()}
+    development = pictures.development_curves(rounds, score) if score else None
+    return pictures.loss_curves(rounds), development, pictures.promised_and_kept(rounds, promised)
 
 
 def _repeated(found: RunResult, models: Mapping[str, BoostingLearner]) -> None:

@@ -7,9 +7,11 @@ import re
 import pytest
 
 from labseq_core.dashboard_settings import BACKGROUNDS, COLOURS
+from labseq_core.experiments import MethodChoice
 from labseq_core.learners.options import Option
-from pages.ui import charts, forms, metrics, tokens
+from pages.ui import boosting_charts, charts, forms, metrics, tokens
 from pages.ui.colours import label_styles, look
+from pages.ui.names import short_names
 from pages.ui.navigation import _HERE
 
 SUMMARY = {
@@ -28,6 +30,34 @@ def row(label: str, accuracy: float, error: float | None) -> dict:
 def test_methods_differ_in_more_than_colour():
     looks = [look(place) for place in range(len(COLOURS))]
     assert len({each.pattern for each in looks}) == len({each.marker for each in looks}) == len(COLOURS)
+
+
+def test_short_names_say_only_what_differs():
+    boosted = [MethodChoice("boost", {"bound": bound, "rounds": 9}) for bound in ("loose", "exact")]
+    assert list(short_names(boosted).values()) == ["loose", "exact"]
+    more = [*boosted, MethodChoice("boost", {"smoothing": 0.01}), MethodChoice("crf", {"l2": 0.1})]
+    names = [
+        "Sequence boosting (loose, rounds=9, smoothing=0.0001)",
+        "Sequence boosting (exact, rounds=9, smoothing=0.0001)",
+    ]
+    assert list(short_names(more).values()) == [*names, "Sequence boosting (exact, rounds=500, smoothing=0.01)", "CRF"]
+    assert list(short_names(more)) == [choice.label for choice in more]
+    constrained = [MethodChoice("crf"), MethodChoice("crf", {"constraints": "bio"})]
+    assert list(short_names(constrained).values()) == ["constraints=none", "constraints=bio"]
+
+
+def test_curves_of_very_many_rounds_are_thinned():
+    rows = [
+        {"round": n, "kind": "attribute", "step": 1.0, "feature": f"f{n}", "log_loss": -float(n)}
+        for n in range(1, 50_001)
+    ]
+    for number in (1, 20_000, 50_000):
+        done, later = boosting_charts.steps_by_round(rows, number).data[:2]
+        assert len(done.x) + len(later.x) <= 2002
+        assert done.x[-1] == number
+    (line,) = boosting_charts.loss_curves({"m": boosting_charts.thinned(rows)}).data
+    assert len(line.x) <= 2002
+    assert line.x[-1] == 50_000
 
 
 def test_labels_of_one_kind_share_a_colour_and_others_do_not():

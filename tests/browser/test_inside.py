@@ -1,19 +1,21 @@
-"""The weights of a model, in a real browser."""
+"""The weights of a model and the rounds of boosting, in a real browser."""
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page
 
-from labseq_core.experiments import model
-from labseq_core.explain import label_weights, weights_csv
+from labseq_core.experiments import model, result
+from labseq_core.explain import label_weights, round_rows, weights_csv
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
 
-RUN = "default:spanish-ner"
+RUN, BOOSTED = "default:spanish-ner", "default:boosting"
 
 
 def names_from_the_top(page: Page) -> list[str]:
@@ -35,4 +37,58 @@ def test_weights_are_drawn_filtered_and_downloaded(visit):
     with page.expect_download() as waiting:
         page.get_by_role("button", name="All weights as CSV").click()
     assert Path(waiting.value.path()).read_text(encoding="utf-8") == weights_csv(learner)
+    watched.expect_clean()
+
+
+def drawn_rounds(page: Page) -> int:
+    """How many rounds the chart of steps shows as done."""
+    script = "plot => plot.data.filter(t => t.marker.opacity === 1).flatMap(t => t.x.filter(x => x !== null)).length"
+    return page.locator(".js-plotly-plot").first.evaluate(script)
+
+
+def downloaded_rows(page: Page, button: str) -> list[dict]:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button).click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_rounds_are_replayed_and_downloaded(visit):
+    watched = visit("/inside")
+    page, label = watched.page, result(BOOSTED).config.methods[1].label
+    page.get_by_role("tab", name="Boosting").click()
+    page.get_by_role("heading", name="Round by round").wait_for()
+    settle(page)
+    page.get_by_role("radio", name="tight").click()
+    page.wait_for_url("**boosted=tight**")
+    settle(page)
+    before = drawn_rounds(page)
+    page.get_by_role("slider", name="Round").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**round={before + 3}**")
+    settle(page)
+    rows = round_rows(model(BOOSTED, label))
+    page.get_by_text(f"Round {before + 3} of {len(rows)} moved the weight of {rows[before + 2]['feature']}").wait_for()
+    page.get_by_role("heading", name=f"Chosen until round {before + 3}").wait_for()
+    assert drawn_rounds(page) == before + 3
+
+    written = downloaded_rows(page, "All rounds as CSV")
+    assert [row["feature"] for row in written] == [row["feature"] for row in rows]
+    assert [float(row["step"]) for row in written] == [row["step"] for row in rows]
+    assert {(row["run_id"], row["model"]) for row in written} == {(BOOSTED, label)}
+    assert list(downloaded_rows(page, "These curves as CSV")[0]) == [
+        "step", "loose bound", "tight bound", "the loss itself (Z)",
+    ]  # fmt: skip
+    assert list(downloaded_rows(page, "This table as CSV")[0]) == ["feature", "loose", "tight", "exact"]
+
+    chosen = parse_qs(urlsplit(page.url).query)
+    assert chosen == {"tab": ["Boosting"], "boosted": ["tight"], "round": [str(before + 3)]}
+    again = visit(f"/inside?{urlsplit(page.url).query}").page
+    again.get_by_role("heading", name=f"Chosen until round {before + 3}").wait_for()
+    assert drawn_rounds(again) == before + 3
+    page.get_by_role("tab", name="Weights").click()
+    page.get_by_role("heading", name="What speaks for a label").wait_for()
+    page.get_by_role("tab", name="Boosting").click()
+    page.get_by_role("heading", name=f"Chosen until round {before + 3}").wait_for()
     watched.expect_clean()

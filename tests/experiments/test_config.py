@@ -116,6 +116,7 @@ def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
     from labseq_core.experiments.runner import run_task, tasks_of
 
     chosen = [("hmm", {}), ("perceptron", {"epochs": 2}), ("exp", {"length_decay": 0.1}), ("crf-marginal", {})]
+    chosen += [("boost", {"rounds": 40, "patience": 5})]
     made = config(
         methods=(MethodChoice(*choice) for choice in chosen), features=FeatureChoice("S1"), folds=folds, seed=3
     )

@@ -2,12 +2,21 @@
 
 import csv
 import io
+import math
 
 import numpy as np
 import pytest
 
-from labseq_core import CRF, LabSeqError, SequenceBoost
-from labseq_core.explain import bound_curves, has_rounds, repeated_features, round_rows, rounds_csv
+from labseq_core import CRF, LabSeqError, LogitBoost, SequenceBoost
+from labseq_core.explain import (
+    bound_curves,
+    has_rounds,
+    largest_weights,
+    promised_log_losses,
+    repeated_features,
+    round_rows,
+    rounds_csv,
+)
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=50, n_sequences=30)
@@ -29,6 +38,47 @@ def test_rows_are_those_of_the_data_frame():
     assert [int(row["round"]) for row in read] == [1, 2, 3, 4, 5]
     assert [float(row["bound"]) for row in read] == frame["bound"].tolist()
     assert read[0]["dev_f1"] == ""
+
+
+def test_a_file_says_what_it_is_about_in_every_row():
+    read = list(csv.DictReader(io.StringIO(rounds_csv(MODELS["tight"], run="a, b", model="tight"))))
+    assert list(read[0])[:3] == ["run", "model", "round"]
+    assert {(row["run"], row["model"]) for row in read} == {("a, b", "tight")}
+    assert len(read) == 30
+
+
+@pytest.mark.parametrize("bound", MODELS)
+def test_the_loss_is_never_above_what_the_bounds_promised(bound):
+    rounds = MODELS[bound].rounds_
+    promised = promised_log_losses(MODELS[bound])
+    assert (rounds["log_loss"] <= np.array(promised) + BELOW).all()
+    # From the number of wrong labellings, each weighted by the length of its sequence.
+    before = math.log(sum(0.4 ** len(labels) * (len(MODELS[bound].classes_) ** len(labels) - 1) for labels in Y))
+    np.testing.assert_allclose(promised, before + np.log(rounds["bound"]).cumsum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 12, 30])
+def test_the_largest_weights_are_sums_of_steps(rounds):
+    chosen = MODELS["tight"].rounds_[:rounds].groupby("feature")["step"]
+    shown = largest_weights(MODELS["tight"], rounds, top=5)
+    weights = [row["weight"] for row in shown]
+    assert weights == sorted(weights, reverse=True)
+    assert len(shown) == min(5, len(chosen))
+    np.testing.assert_allclose(weights, [chosen.sum()[row["feature"]] for row in shown], rtol=1e-9)
+    assert [row["times"] for row in shown] == [chosen.count()[row["feature"]] for row in shown]
+    assert sorted(map(abs, weights), reverse=True) == pytest.approx(
+        chosen.sum().abs().sort_values(ascending=False)[:5].tolist(), rel=1e-9
+    )
+
+
+def test_curves_of_very_long_sequences_stay_numbers():
+    rng = np.random.default_rng(7)
+    Y_long = [["A", "B", *rng.choice(["A", "B"], 1500).tolist()]]
+    X_long = [[f"w{rng.integers(3)}" for _ in Y_long[0]]]
+    model = SequenceBoost(bound="tight", rounds=3, length_decay=0.5).fit(X_long, Y_long)
+    curves = bound_curves(model, X_long, Y_long, label="A", previous_label="B", after=0, points=9)
+    assert len(curves["step"]) == 9
+    assert np.isfinite([curves[kind] for kind in ("loose", "tight", "exact")]).all()
 
 
 def test_repeated_features_by_bound():
@@ -73,5 +123,9 @@ def test_what_cannot_be_shown():
         bound_curves(MODELS["tight"], X, Y, label="A")
     with pytest.raises(LabSeqError, match="unknown name 'word=nunca'"):
         bound_curves(MODELS["tight"], X, Y, label="A", attribute="word=nunca")
+    with pytest.raises(LabSeqError, match="LogitBoost minimises the log loss"):
+        bound_curves(LogitBoost(rounds=2).fit(X, Y), X, Y, label="A", previous_label="A")
+    with pytest.raises(LabSeqError, match="top is 0"):
+        largest_weights(MODELS["tight"], 3, top=0)
     with pytest.raises(LabSeqError, match="this model has 30 rounds"):
         bound_curves(MODELS["tight"], X, Y, label="A", previous_label="A", after=31)
