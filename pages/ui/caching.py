@@ -143,7 +143,7 @@ def rounds_file(run_id: str, label: str) -> str:
 _one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
 
 
-@st.cache_data(max_entries=256, show_spinner="Computing the curves on the training data")
+@st.cache_data(max_entries=256, show_spinner="Computing the curves; the very first time takes a minute")
 def bounds_of_round(run_id: str, label: str, number: int) -> dict:
     """The bounds for steps on the feature of a round, at the model before that round."""
     row = rounds(run_id, label)[number - 1]

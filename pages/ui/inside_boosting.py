@@ -54,9 +54,11 @@ def tab() -> None:
         st.info(f"This model has no rounds to show: {models[name].stop_reason_}. Choose another one.")
         return
     number = _replay(found, label, models[name], rounds[name])
-    _bounds(found, label, rounds[name][number - 1])
+    bounds = st.container()
     _curves(found, {label: short for label, short in names.items() if rounds[short]})
     _repeated(found, {short: models[short] for short in rounds if rounds[short]})
+    with bounds:  # last, since it is the only part that may take long
+        _bounds(found, label, rounds[name][number - 1])
 
 
 def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[dict]) -> int:

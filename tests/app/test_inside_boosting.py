@@ -21,7 +21,7 @@ STEPS, WEIGHTS, BOUNDS, LOSSES, DEVELOPMENT, PROMISED = range(6)  # charts from 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """A page may not take as long as compiling does."""
-    warm_up()
+    warm_up(methods=["boost"], parallel=False)
 
 
 @pytest.fixture

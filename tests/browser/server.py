@@ -17,6 +17,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from labseq_core._jit import warm_up
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_TO_ANSWER = 60
 SECONDS_TO_STOP = 10
@@ -46,6 +48,7 @@ def chromium() -> Iterator[Browser]:
 @contextmanager
 def dashboard() -> Iterator[str]:
     """Start `labseq app` with a run store of its own; gives its address."""
+    warm_up(methods=["boost"], parallel=False)  # what pages compute themselves: nobody here has the time to compile it
     port = _free_port()
     with tempfile.TemporaryDirectory(prefix="labseq-dashboard-") as place:
         environment = {**os.environ, "LABSEQ_STORE": str(Path(place) / "runs.sqlite"), "PYTHONPATH": str(REPOSITORY)}
