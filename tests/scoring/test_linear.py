@@ -57,6 +57,8 @@ def test_potentials_and_gradient_are_dense_products(X, n_labels, start_stop, see
     statistics = random_statistics(encoded, n_labels, rng)
     gradient = scoring.gradient(statistics)
     np.testing.assert_allclose(scoring.weights(gradient).node, matrix.T @ statistics.node, **SUM)
+    squares = scoring.weights(scoring.diagonal(statistics)).node
+    np.testing.assert_allclose(squares, (matrix * matrix).T @ statistics.node, **SUM)
     # The adjoint: <Xw, s> = <w, X's>.
     parts = [(potentials.node, statistics.node), (potentials.edge, statistics.edge)]
     parts += [(potentials.start, statistics.start), (potentials.stop, statistics.stop)]
