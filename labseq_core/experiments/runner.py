@@ -89,7 +89,7 @@ def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult
         "predict_seconds": done - trained,
         "n_train_tokens": train.n_tokens,
         "n_attributes": parts.encoded.n_attributes,
-        "n_parameters": sum(array.size for array in learner._arrays().values()),
+        "n_parameters": learner.n_parameters_,
     }
     return TaskResult(row, test.labels, predicted, test.tokens, learner)
 

@@ -115,6 +115,11 @@ class SequenceLearner:
 
         return pd.DataFrame(self._fitted("_history_rows"))
 
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers the fitted model consists of."""
+        return sum(array.size for array in self._arrays().values())
+
     # Using what was learned
 
     def potentials(self, X) -> list[ChainPotentials]:

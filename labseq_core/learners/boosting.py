@@ -212,6 +212,11 @@ class BoostingLearner(LinearLearner):
         flat[np.setdiff1d(done[rounds:, 0], done[:rounds, 0]).astype(np.int64)] = 0.0
         return LinearWeights.of(flat, len(self.vocabulary_), len(self.classes_), False)
 
+    @property
+    def n_parameters_(self) -> int:
+        """The weights; the record of the rounds is no part of the model."""
+        return self.weights_.flat.size
+
     # Keeping it
 
     def _arrays(self) -> dict[str, np.ndarray]:

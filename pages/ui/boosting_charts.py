@@ -18,7 +18,7 @@ _SYMBOLS = {"attribute": "circle", "transition": "diamond"}
 _FAINT = 0.2
 _PANELS = 3  # beside one another
 _POINTS = 2000  # of a line or of a cloud
-_HIGHEST = 1.6  # of a bound that is drawn; 1 is no change
+_BELOW, _ABOVE = 1.25, 0.75  # how much is seen below and above 1, no change, in depths of the lowest curve
 
 
 def steps_by_round(rows: Sequence[dict], number: int) -> go.Figure:
@@ -86,16 +86,18 @@ def curves_text(what: str, models: Mapping[str, Sequence[dict]], score: str) -> 
     return f"{what} by round, a line per model. After the last round: {', '.join(last)}"
 
 
-def promised_and_kept(models: Mapping[str, Sequence[dict]], promised: Mapping[str, Sequence[float]]) -> go.Figure:
+def promised_and_kept(
+    models: Mapping[str, Sequence[dict]], promised: Mapping[str, Sequence[float]], one_scale: bool
+) -> go.Figure:
     """A panel per model: the loss as it fell, and as it would have if each round had done only what its bound promised.
 
-    promised: logarithms of that loss by round.
+    promised: logarithms of that loss by round. one_scale: the losses can be compared.
     """
     columns = min(_PANELS, len(models))
     lines = -(-len(models) // columns)
     figure = make_subplots(
-        lines, columns, subplot_titles=list(models), shared_yaxes=True, horizontal_spacing=0.06 / columns,
-        vertical_spacing=0.3 / lines,
+        lines, columns, subplot_titles=list(models), shared_yaxes="all" if one_scale else False,
+        horizontal_spacing=(0.06 if one_scale else 0.2) / columns, vertical_spacing=0.4 / lines,
     )  # fmt: skip
     for place, (name, rows) in enumerate(models.items()):
         own, numbers = look(place), [row["round"] for row in rows]
@@ -110,7 +112,7 @@ def promised_and_kept(models: Mapping[str, Sequence[dict]], promised: Mapping[st
     figure.update_xaxes(title_text="round", rangemode="tozero", nticks=4, tickangle=0)
     figure.update_yaxes(tickprefix="10<sup>", ticksuffix="</sup>")
     figure.update_yaxes(title_text="training loss", col=1)
-    figure.update_layout(height=80 + 240 * lines, margin={**MARGIN, "t": 60}, legend={**_LEGEND, "y": 1 + 0.12 / lines})
+    figure.update_layout(height=80 + 260 * lines, margin={**MARGIN, "t": 60}, legend={**_LEGEND, "y": 1 + 0.12 / lines})
     return figure
 
 
@@ -137,10 +139,11 @@ def bound_picture(curves: Mapping, step: float) -> go.Figure:
         x=step, y=1, yref="paper", text=f"step taken {step:+.3f}", showarrow=False, yanchor="bottom", font={"size": 13}
     )
     ahead, behind = max(abs(steps[0]), abs(steps[-1])), 0.25 * max(abs(steps[0]), abs(steps[-1]))
+    depth = 1.0 - min(min(curves[bound]) for bound in BOUNDS) or 1.0
     figure.update_layout(
         height=380, margin={**MARGIN, "t": 64}, legend={**_LEGEND, "y": 1.08},
         xaxis={"title": "step", "range": [-behind, ahead] if step >= 0 else [-ahead, behind]},
-        yaxis={"title": "loss after / loss before", "range": [0, _HIGHEST]},
+        yaxis={"title": "loss after / loss before", "range": [1 - _BELOW * depth, 1 + _ABOVE * depth]},
     )  # fmt: skip
     return figure
 

@@ -42,7 +42,7 @@ GLOSSARY = f"""
 BOUND_PICTURE = (
     "For the feature of this round, at the model as it was before: what would happen to the loss for any step? Both bounds "
     "touch the loss at 0, where nothing moves, and lie above it everywhere else. Each mark is the step that one would take "
-    "by its curve: to the lowest point, or to where going on hardly helps any more."
+    "by its curve: to the lowest point, or less far, since the option `smoothing` holds long steps back."
 )
 LOSS_CURVES = (
     "Training loss after each round, on a scale of powers of ten. Different methods have different losses: of these, compare "
@@ -84,7 +84,7 @@ def weights_line(number: int, learner: BoostingLearner, rows: list[dict]) -> str
 def bounds_line(row: dict, minimisers: Mapping[str, float]) -> str:
     """What the best steps of a round have to do with one another."""
     loose, tight, exact = (minimisers[bound] for bound in ("loose", "tight", "exact"))
-    start = f"Feature {row['feature']}. Best step by the loose bound {loose:+.3f}, by the tight bound {tight:+.3f}, in truth "
+    start = f"Feature {row['feature']}. Best step by the loose bound {loose:+.3f}, by the tight bound {tight:+.3f}, by the loss "
     if abs(loose - exact) < 0.01 * abs(exact):
         return f"{start}{exact:+.3f}: here all three agree, so the bounds lose nothing."
     return f"{start}{exact:+.3f}."

@@ -148,7 +148,8 @@ def _curve_figures(run_id: str, names: dict[str, str], score: str | None) -> tup
     rounds = {short: pictures.thinned(caching.rounds(run_id, label)) for label, short in names.items()}
     promised = {short: pictures.thinned(caching.promised(run_id, label)) for label, short in names.items()}
     development = pictures.development_curves(rounds, score) if score else None
-    return pictures.loss_curves(rounds), development, pictures.promised_and_kept(rounds, promised)
+    one_method = len({type(caching.trained(run_id, label)) for label in names}) == 1
+    return pictures.loss_curves(rounds), development, pictures.promised_and_kept(rounds, promised, one_method)
 
 
 def _repeated(found: RunResult, models: Mapping[str, BoostingLearner]) -> None:

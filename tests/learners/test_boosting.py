@@ -227,6 +227,11 @@ def test_rounds_are_saved(tmp_path):
     assert loaded.set_params(rounds=3).fit(X, Y, init=loaded).n_rounds_ == 9
 
 
+def test_the_record_of_the_rounds_is_no_parameter():
+    few, many = (SequenceBoost(rounds=rounds).fit(X, Y) for rounds in (2, 9))
+    assert few.n_parameters_ == many.n_parameters_ == few.weights_.flat.size
+
+
 def test_weights_after_some_rounds():
     model = SequenceBoost(rounds=30).fit(X, Y)
     for rounds in (0, 1, 13, 30):
