@@ -65,10 +65,9 @@ REPEATED = (
 
 def round_line(row: dict, rounds: int) -> str:
     """One round as a sentence."""
-    feature = row["feature"].replace("`", "ˋ")
     return (
-        f"Round **{row['round']}** of {rounds} moved the weight of `{feature}` by **{row['step']:+.3f}**: the bound promised "
-        f"a loss of at most {row['bound']:.1%} of the one before, and it became **{row['z']:.1%}**."
+        f"Round **{row['round']}** of {rounds} moved the weight of {_literal(row['feature'])} by **{row['step']:+.3f}**: the "
+        f"bound promised a loss of at most {row['bound']:.1%} of the one before, and it became **{row['z']:.1%}**."
     )
 
 
@@ -84,10 +83,16 @@ def weights_line(number: int, learner: BoostingLearner, rows: list[dict]) -> str
 def bounds_line(row: dict, minimisers: Mapping[str, float]) -> str:
     """What the best steps of a round have to do with one another."""
     loose, tight, exact = (minimisers[bound] for bound in ("loose", "tight", "exact"))
-    start = f"Feature {row['feature']}. Best step by the loose bound {loose:+.3f}, by the tight bound {tight:+.3f}, by the loss "
-    if abs(loose - exact) < 0.01 * abs(exact):
-        return f"{start}{exact:+.3f}: here all three agree, so the bounds lose nothing."
-    return f"{start}{exact:+.3f}."
+    agree = ": here all three agree, so the bounds lose nothing" if abs(loose - exact) < 0.01 * abs(exact) else ""
+    return (
+        f"Best step on {_literal(row['feature'])} by the loose bound {loose:+.3f}, by the tight bound {tight:+.3f}, by the "
+        f"loss itself {exact:+.3f}{agree}."
+    )
+
+
+def _literal(text: str) -> str:
+    """Text of the data in Markdown that is not to be taken for Markdown."""
+    return f"`{text.replace('`', 'ˋ')}`"
 
 
 def development_score(rounds: Mapping[str, list[dict]]) -> tuple[str | None, str]:
