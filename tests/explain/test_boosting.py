@@ -20,10 +20,13 @@ from labseq_core.explain import (
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=50, n_sequences=30)
-MODELS = {
-    bound: SequenceBoost(bound=bound, rounds=30, length_decay=0.4).fit(X, Y) for bound in ("loose", "tight", "exact")
-}
 BELOW = 1e-9  # relative: rounding between two ways to the same bound
+BOUNDS = ("loose", "tight", "exact")
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {bound: SequenceBoost(bound=bound, rounds=30, length_decay=0.4).fit(X, Y) for bound in BOUNDS}
 
 
 def test_rows_are_those_of_the_data_frame():
@@ -40,27 +43,27 @@ def test_rows_are_those_of_the_data_frame():
     assert read[0]["dev_f1"] == ""
 
 
-def test_a_file_says_what_it_is_about_in_every_row():
-    read = list(csv.DictReader(io.StringIO(rounds_csv(MODELS["tight"], run="a, b", model="tight"))))
+def test_a_file_says_what_it_is_about_in_every_row(models):
+    read = list(csv.DictReader(io.StringIO(rounds_csv(models["tight"], run="a, b", model="tight"))))
     assert list(read[0])[:3] == ["run", "model", "round"]
     assert {(row["run"], row["model"]) for row in read} == {("a, b", "tight")}
     assert len(read) == 30
 
 
-@pytest.mark.parametrize("bound", MODELS)
-def test_the_loss_is_never_above_what_the_bounds_promised(bound):
-    rounds = MODELS[bound].rounds_
-    promised = promised_log_losses(MODELS[bound])
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_the_loss_is_never_above_what_the_bounds_promised(bound, models):
+    rounds = models[bound].rounds_
+    promised = promised_log_losses(models[bound])
     assert (rounds["log_loss"] <= np.array(promised) + BELOW).all()
     # From the number of wrong labellings, each weighted by the length of its sequence.
-    before = math.log(sum(0.4 ** len(labels) * (len(MODELS[bound].classes_) ** len(labels) - 1) for labels in Y))
+    before = math.log(sum(0.4 ** len(labels) * (len(models[bound].classes_) ** len(labels) - 1) for labels in Y))
     np.testing.assert_allclose(promised, before + np.log(rounds["bound"]).cumsum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 12, 30])
-def test_the_largest_weights_are_sums_of_steps(rounds):
-    chosen = MODELS["tight"].rounds_[:rounds].groupby("feature")["step"]
-    shown = largest_weights(MODELS["tight"], rounds, top=5)
+def test_the_largest_weights_are_sums_of_steps(rounds, models):
+    chosen = models["tight"].rounds_[:rounds].groupby("feature")["step"]
+    shown = largest_weights(models["tight"], rounds, top=5)
     weights = [row["weight"] for row in shown]
     assert weights == sorted(weights, reverse=True)
     assert len(shown) == min(5, len(chosen))
@@ -81,24 +84,24 @@ def test_curves_of_very_long_sequences_stay_numbers():
     assert np.isfinite([curves[kind] for kind in ("loose", "tight", "exact")]).all()
 
 
-def test_repeated_features_by_bound():
-    rows = repeated_features(MODELS, first=20)
+def test_repeated_features_by_bound(models):
+    rows = repeated_features(models, first=20)
     assert rows
-    for bound, model in MODELS.items():
+    for bound, model in models.items():
         chosen = model.rounds_["feature"][:20]
         for row in rows:
             assert row[bound] == (chosen == row["feature"]).sum()
-    assert all(max(row[bound] for bound in MODELS) > 1 for row in rows)
+    assert all(max(row[bound] for bound in models) > 1 for row in rows)
     counts = [row["loose"] for row in rows]
     assert counts == sorted(counts, reverse=True)
     # Every feature that some model repeats is in the table.
-    for model in MODELS.values():
+    for model in models.values():
         often = model.rounds_["feature"][:20].value_counts()
         assert set(often[often > 1].index) <= {row["feature"] for row in rows}
 
 
-def test_curves_are_ordered_and_their_minima_are_the_steps_of_the_next_round():
-    for bound, model in MODELS.items():
+def test_curves_are_ordered_and_their_minima_are_the_steps_of_the_next_round(models):
+    for bound, model in models.items():
         last = model.rounds_.iloc[-1]
         parts = {name: last[name] for name in ("attribute", "previous_label") if last[name]}
         curves = bound_curves(model, X, Y, label=last["label"], after=29, **parts)
@@ -112,7 +115,7 @@ def test_curves_are_ordered_and_their_minima_are_the_steps_of_the_next_round():
         np.testing.assert_allclose(at_step["exact"], [last["z"]], rtol=1e-8)
 
 
-def test_what_cannot_be_shown():
+def test_what_cannot_be_shown(models):
     assert has_rounds(SequenceBoost)
     assert not has_rounds(CRF)
     with pytest.raises(LabSeqError, match="CRF has no rounds to show; choose a boosting method"):
@@ -120,12 +123,12 @@ def test_what_cannot_be_shown():
     with pytest.raises(LabSeqError, match="this SequenceBoost is not fitted yet"):
         rounds_csv(SequenceBoost())
     with pytest.raises(LabSeqError, match="name one of them"):
-        bound_curves(MODELS["tight"], X, Y, label="A")
+        bound_curves(models["tight"], X, Y, label="A")
     with pytest.raises(LabSeqError, match="unknown name 'word=nunca'"):
-        bound_curves(MODELS["tight"], X, Y, label="A", attribute="word=nunca")
+        bound_curves(models["tight"], X, Y, label="A", attribute="word=nunca")
     with pytest.raises(LabSeqError, match="LogitBoost minimises the log loss"):
         bound_curves(LogitBoost(rounds=2).fit(X, Y), X, Y, label="A", previous_label="A")
     with pytest.raises(LabSeqError, match="top is 0"):
-        largest_weights(MODELS["tight"], 3, top=0)
+        largest_weights(models["tight"], 3, top=0)
     with pytest.raises(LabSeqError, match="this model has 30 rounds"):
-        bound_curves(MODELS["tight"], X, Y, label="A", previous_label="A", after=31)
+        bound_curves(models["tight"], X, Y, label="A", previous_label="A", after=31)
