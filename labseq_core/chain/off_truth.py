@@ -13,9 +13,8 @@ import math
 import numpy as np
 from numba import prange
 
-from labseq_core._jit import BatchRoutine, compiled
-from labseq_core.chain import off_truth_lanes as lockstep
-from labseq_core.chain import sum_recursions
+from labseq_core._jit import BatchRoutine, compiled, compiled_lanes
+from labseq_core.chain import lockstep, sum_recursions
 
 CHUNKS = 32
 TINY = 1e-200
@@ -61,10 +60,10 @@ def truth_prefixes(labels, offsets, members, longest, exp_edge, emission, invers
     for t in range(longest):
         for lane in range(members.size):
             i = members[lane]
-            if t >= offsets[i + 1] - offsets[i]:
+            if i < 0 or t >= offsets[i + 1] - offsets[i]:
                 continue
             position = offsets[i] + t
-            factor = emission[t, labels[position], lane] * inverse[t, lane]
+            factor = emission[labels[position], t * lockstep.LANES + lane] * inverse[t, lane]
             if t > 0:
                 factor *= exp_edge[labels[position - 1], labels[position]]
                 prefix[t, lane] = prefix[t - 1, lane] * factor
@@ -78,32 +77,43 @@ def truth_prefixes(labels, offsets, members, longest, exp_edge, emission, invers
         log_p[lane] += math.log(kept[lane])
 
 
-@compiled
+@compiled_lanes
+def add_outer_products(alpha, before, message, place, products):
+    """products[r, s, lane] += alpha[r, before + lane] message[s, place + lane]."""
+    weights, factors = alpha[:, before : before + lockstep.LANES], message[:, place : place + lockstep.LANES]
+    for r in range(products.shape[0]):
+        for s in range(products.shape[1]):
+            for lane in range(lockstep.LANES):
+                products[r, s, lane] += weights[r, lane] * factors[s, lane]
+
+
+@compiled_lanes
 def off_truth_backward(
-    labels, offsets, members, longest, exp_edge, alpha, emission, inverse, prefix, factor, beta, message, lowest, highest,
+    labels, offsets, members, longest, exp_edge, watched, alpha, emission, inverse, prefix, factor, beta, lowest, highest,
     products, missed, leaving, from_truth, rest, rows,
 ):  # fmt: skip
     """rows[position, s]: factor · p_t(s) of wrong labels, minus their sum at the true one; rest: 1 - p(y*).
 
     products[r, s, lane] times e^{E[r, s]}: expected number of transitions r -> s where the truth has another one;
-    missed[pair, lane]: expected number of true transitions that are not made.
+    missed[pair, lane]: expected number of true transitions that are not made. Emissions become messages as in `lockstep`.
     """
-    n_labels, n_lanes = alpha.shape[1], members.size
+    n_labels, n_lanes = alpha.shape[0], members.size
     beta[:], products[:], missed[:] = 1.0, 0.0, 0.0
     rest[:], leaving[:] = 0.0, 0.0
     for t in range(longest - 1, -1, -1):
+        here, before = t * lockstep.LANES, (t - 1) * lockstep.LANES
         for lane in range(n_lanes):
             i = members[lane]
-            length = offsets[i + 1] - offsets[i]
+            length = offsets[i + 1] - offsets[i] if i >= 0 else 0
             if t >= length - 1:
                 for s in range(n_labels):
                     beta[s, lane] = 1.0
-                if t >= length:
-                    continue
+            if t >= length:
+                continue
             position = offsets[i] + t
             truth, wrong = labels[position], 0.0
             for s in range(n_labels):
-                share = alpha[t, s, lane] * beta[s, lane]
+                share = alpha[s, here + lane] * beta[s, lane]
                 rows[position, s] = factor[lane] * share
                 if s != truth:
                     wrong += share
@@ -114,37 +124,38 @@ def off_truth_backward(
                 missed[truth * n_labels + labels[position + 1], lane] += wrong + leaving[lane]
         if t == 0:
             return
+        scale = inverse[t]
         for s in range(n_labels):
+            message, ahead = emission[s, here : here + lockstep.LANES], beta[s]
             for lane in range(n_lanes):
-                weight = emission[t, s, lane] * beta[s, lane] * inverse[t, lane]
-                lowest[lane] = min(lowest[lane], weight if weight > 0.0 else 1.0)
-                highest[lane] = max(highest[lane], weight)
-                message[s, lane] = weight
+                message[lane] *= ahead[lane] * scale[lane]
+            if watched:
+                for lane in range(n_lanes):
+                    lowest[lane] = min(lowest[lane], message[lane] if message[lane] > 0.0 else 1.0)
+                    highest[lane] = max(highest[lane], message[lane])
         for lane in range(n_lanes):
             i = members[lane]
-            if t >= offsets[i + 1] - offsets[i]:
-                from_truth[lane] = 0.0
+            if i < 0 or t >= offsets[i + 1] - offsets[i]:
                 for s in range(n_labels):
-                    message[s, lane] = 0.0
+                    emission[s, here + lane] = 0.0
                 continue
             position = offsets[i] + t
-            before, truth = labels[position - 1], labels[position]
-            onward, weight = 0.0, alpha[t - 1, before, lane]
+            previous, truth = labels[position - 1], labels[position]
+            onward, weight = 0.0, alpha[previous, before + lane]
             for s in range(n_labels):
                 if s != truth:
-                    onward += exp_edge[before, s] * message[s, lane]
-                    products[before, s, lane] += weight * message[s, lane]
+                    onward += exp_edge[previous, s] * emission[s, here + lane]
+                    products[previous, s, lane] += weight * emission[s, here + lane]
             leaving[lane] = weight * onward
             rest[lane] += prefix[t - 1, lane] * onward
             # Out of the way of the products of all other labels, and back afterwards.
-            from_truth[lane], alpha[t - 1, before, lane] = weight, 0.0
-        for r in range(n_labels):
-            lockstep.add_products(alpha[t - 1, r], message, products[r])
-            lockstep.weighted_rows(exp_edge[r], message, beta[r])
+            from_truth[lane], alpha[previous, before + lane] = weight, 0.0
+        add_outer_products(alpha, before, emission, here, products)
+        lockstep.matrix_times_lanes(exp_edge, emission, here, beta, 0)
         for lane in range(n_lanes):
             i = members[lane]
-            if t < offsets[i + 1] - offsets[i]:
-                alpha[t - 1, labels[offsets[i] + t - 1], lane] = from_truth[lane]
+            if i >= 0 and t < offsets[i + 1] - offsets[i]:
+                alpha[labels[offsets[i] + t - 1], before + lane] = from_truth[lane]
 
 
 @compiled
@@ -189,43 +200,49 @@ def off_truth_batch(
 
     inverse_probability: rows are multiplied by e^{log_weights} / p(y*), which makes them derivatives of the exponential loss.
     """
-    n_labels = node.shape[1]
+    n_labels, lanes = node.shape[1], lockstep.LANES
+    watched = exp_edge[0].min() < lockstep.EASY_EDGE
+    deepest_allowed = sum_recursions.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
     for chunk in prange(chunks.size - 1):
-        longest, most = 0, 0
+        longest = 0
         for group in range(chunks[chunk], chunks[chunk + 1]):
             longest = max(longest, offsets[sequences[groups[group]] + 1] - offsets[sequences[groups[group]]])
-            most = max(most, groups[group + 1] - groups[group])
         ahead, message_one, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+        room = lockstep.row_length(longest)
+        alpha, emission = np.empty((n_labels, room)), np.empty((n_labels, room))
+        inverse, prefix, beta = np.empty((longest, lanes)), np.empty((longest, lanes)), np.empty((n_labels, lanes))
+        products, missed = np.empty((n_labels, n_labels, lanes)), np.empty((n_labels * n_labels, lanes))
+        log_z, log_p, whole, largest = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+        lowest, highest, deepest = np.empty(lanes), np.empty(lanes), np.empty(lanes)
+        factor, leaving, from_truth, left = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+        bad, members = np.empty(lanes, dtype=np.bool_), np.empty(lanes, dtype=np.int64)
         for group in range(chunks[chunk], chunks[chunk + 1]):
-            members = sequences[groups[group] : groups[group + 1]]
-            lanes = members.size
+            for lane in range(lanes):
+                place = groups[group] + lane
+                members[lane] = sequences[place] if place < groups[group + 1] else -1
+                log_z[lane], lowest[lane], highest[lane], deepest[lane] = 0.0, 1.0, 1.0, 0.0
+                bad[lane], factor[lane] = not in_range[0], 1.0
             length = offsets[members[0] + 1] - offsets[members[0]]
-            alpha, emission = np.empty((length, n_labels, lanes)), np.empty((length, n_labels, lanes))
-            inverse, prefix = np.empty((length, lanes)), np.empty((length, lanes))
-            beta, message = np.empty((n_labels, lanes)), np.empty((n_labels, lanes))
-            products, missed = np.empty((n_labels, n_labels, lanes)), np.empty((n_labels * n_labels, lanes))
-            log_z, log_p, whole, largest = np.zeros(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
-            lowest, highest, deepest = np.ones(lanes), np.ones(lanes), np.zeros(lanes)
-            factor, leaving, from_truth, left = np.ones(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
-            bad = np.empty(lanes, dtype=np.bool_)
-            bad[:] = not in_range[0]
             lockstep.lockstep_forward(
-                node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], alpha, emission, inverse,
-                lowest, deepest, largest, whole, whole.view(np.int64), log_z, bad,
+                node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], watched, alpha, emission,
+                inverse, lowest, deepest, largest, whole, whole.view(np.int64), log_z, bad,
             )  # fmt: skip
             truth_prefixes(labels, offsets, members, length, exp_edge[0], emission, inverse, prefix, whole, log_p)
             if inverse_probability:
                 for lane in range(lanes):
-                    factor[lane] = math.exp(min(700.0, log_weights[members[lane]] - log_p[lane]))
+                    if members[lane] >= 0:
+                        factor[lane] = math.exp(min(700.0, log_weights[members[lane]] - log_p[lane]))
             off_truth_backward(
-                labels, offsets, members, length, exp_edge[0], alpha, emission, inverse, prefix, factor, beta, message,
+                labels, offsets, members, length, exp_edge[0], watched, alpha, emission, inverse, prefix, factor, beta,
                 lowest, highest, products, missed, leaving, from_truth, left, rows,
             )  # fmt: skip
             for lane in range(lanes):
                 i = members[lane]
+                if i < 0:
+                    continue
                 begin, end = offsets[i], offsets[i + 1]
                 in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
-                in_log_domain[i] = bad[lane] or not in_reach or deepest[lane] < sum_recursions.LOG_FLOOR
+                in_log_domain[i] = bad[lane] or not in_reach or deepest[lane] < deepest_allowed
                 if in_log_domain[i]:
                     log_probability[i], rest[i] = off_truth_in_log_domain(
                         node[begin:end], start, stop, edge, labels[begin:end], log_weights[i], inverse_probability,

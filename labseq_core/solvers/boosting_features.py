@@ -13,12 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numba
 import numpy as np
 
 from labseq_core._jit import compiled
 from labseq_core.features.encoded import EncodedSequences
-
-PARTS = 8  # ranges of attributes that are worked on side by side
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class FeatureLists:
     n_attributes: int
     offsets: np.ndarray  # (sequences + 1,)
     labels: np.ndarray  # (positions,)
-    first_incidence: np.ndarray  # (sequences, PARTS + 1): incidences of a sequence by range of attributes
-    part_bounds: np.ndarray  # (PARTS + 1,): the ranges of attributes
+    first_incidence: np.ndarray  # (sequences, parts + 1): incidences of a sequence by range of attributes
+    part_bounds: np.ndarray  # (parts + 1,): ranges of attributes, one for each thread; sums do not depend on them
     attribute: np.ndarray  # (incidences,)
     sequence: np.ndarray  # (incidences,)
     entry_pointer: np.ndarray  # (incidences + 1,)
@@ -119,7 +118,7 @@ def _observed_attributes(indices: np.ndarray, labels: np.ndarray, n_labels: int)
 def _part_bounds(encoded: EncodedSequences) -> np.ndarray:
     """Ranges of attributes with about equally many entries."""
     total = np.cumsum(np.bincount(encoded.indices, minlength=encoded.n_attributes) + 1)
-    bounds = np.searchsorted(total, np.linspace(0, total[-1] if total.size else 0, PARTS + 1))
+    bounds = np.searchsorted(total, np.linspace(0, total[-1] if total.size else 0, numba.get_num_threads() + 1))
     bounds[0], bounds[-1] = 0, encoded.n_attributes
     return bounds.astype(np.int64)
 

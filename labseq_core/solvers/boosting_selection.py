@@ -23,35 +23,88 @@ SAME = 1e-9  # relative difference below which two reductions count as equal: th
 
 
 @compiled
-def add_incidence(j, kinds, moved, weight_moved, high, low, present_pointer, present_label, present_high, present_low,
-                  exponents, coefficients):  # fmt: skip
-    """Add a change of Σ_t φ v_t (`moved`, which is spoiled) and of W to the coefficients of all features of an incidence.
+def add_sequences(
+    sequences, first_incidence, part, attribute, entry_pointer, entry_position, entry_value, high, low, present_pointer,
+    present_label, present_high, present_low, exponents, coefficients, change, weight_change, stale, touched,
+):  # fmt: skip
+    """Add what has changed in some sequences to the coefficients of one range of attributes; gives how many were touched.
 
-    W s e^{ΔL} + W (1 - s) e^{ΔU}:   W (1 - s) = (M - W L) / (U - L),   W s = (W U - M) / (U - L),   M = W E[u]
+    W s e^{ΔL} + W (1 - s) e^{ΔU}:   W (1 - s) = (M - W L) / (U - L),   W s = (W U - M) / (U - L),   M = Σ_t φ v_t = W E[u]
+
+    In one sequence U - L is the same for all labels of an attribute, and those that the truth lacks share U and L. Rows
+    are not taken as slices here: counting references to slices would cost more than the sums.
     """
-    for k in range(present_pointer[j], present_pointer[j + 1]):
-        label = present_label[k]
+    n_labels = coefficients.shape[1]
+    moved = np.empty(n_labels)
+    n_touched = 0
+    for place in range(sequences.size):
+        i = sequences[place]
+        for j in range(first_incidence[i, part], first_incidence[i, part + 1]):
+            a = attribute[j]
+            if not stale[a]:
+                stale[a] = True
+                touched[n_touched] = a
+                n_touched += 1
+            for label in range(n_labels):
+                moved[label] = 0.0
+            for e in range(entry_pointer[j], entry_pointer[j + 1]):
+                t = entry_position[e]
+                if entry_value.size:
+                    for label in range(n_labels):
+                        moved[label] += entry_value[e] * change[t, label]
+                else:
+                    for label in range(n_labels):
+                        moved[label] += change[t, label]
+            up, down = high[j], low[j]
+            highest = exponents[up] if up >= 0 else 0.0
+            lowest = exponents[down] if down >= 0 else 0.0
+            if highest <= lowest:
+                continue
+            share = 1.0 / (highest - lowest)
+            weight_moved = weight_change[i] * share
+            for label in range(n_labels):
+                moved[label] *= share
+            both = up >= 0 and down >= 0
+            for k in range(present_pointer[j], present_pointer[j + 1]):
+                label, own_up, own_down = present_label[k], present_high[k], present_low[k]
+                upper = exponents[own_up] if own_up >= 0 else 0.0
+                lower = exponents[own_down] if own_down >= 0 else 0.0
+                if own_up >= 0:
+                    coefficients[own_up, label] += moved[label] - weight_moved * lower
+                if own_down >= 0:
+                    coefficients[own_down, label] += weight_moved * upper - moved[label]
+                moved[label] = np.nan if both else 0.0  # done: nothing more for this label below
+            if both:
+                for label in range(n_labels):
+                    if moved[label] == moved[label]:
+                        coefficients[up, label] += moved[label] - weight_moved * lowest
+                        coefficients[down, label] += weight_moved * highest - moved[label]
+            elif up >= 0:
+                for label in range(n_labels):
+                    coefficients[up, label] += moved[label]
+            else:
+                for label in range(n_labels):
+                    coefficients[down, label] -= moved[label]
+    return n_touched
+
+
+@compiled
+def add_pairs(i, kinds, moved, weight_moved, high, present_pointer, present_label, present_high, present_low, exponents,
+              coefficients):  # fmt: skip
+    """The same for all pairs of labels in a sequence; moved: by pair, spoiled. A pair that the truth lacks has L = 0."""
+    for k in range(present_pointer[i], present_pointer[i + 1]):
+        pair = present_label[k]
         upper = exponents[present_high[k]] if present_high[k] >= 0 else 0.0
-        lower = exponents[present_low[k]] if present_low[k] >= 0 else 0.0
-        if upper > lower:
-            share = 1.0 / (upper - lower)
-            if present_high[k] >= 0:
-                coefficients[present_high[k], label] += (moved[label] - weight_moved * lower) * share
-            if present_low[k] >= 0:
-                coefficients[present_low[k], label] += (weight_moved * upper - moved[label]) * share
-        moved[label] = np.nan  # done
-    for kind in range(high.shape[1]):
-        upper = exponents[high[j, kind]] if high[j, kind] >= 0 else 0.0
-        lower = exponents[low[j, kind]] if low[j, kind] >= 0 else 0.0
-        if upper <= lower:
-            continue
+        lower = exponents[present_low[k]]
         share = 1.0 / (upper - lower)
-        for label in range(moved.size):
-            if kinds[label] == kind and moved[label] == moved[label]:
-                if high[j, kind] >= 0:
-                    coefficients[high[j, kind], label] += (moved[label] - weight_moved * lower) * share
-                if low[j, kind] >= 0:
-                    coefficients[low[j, kind], label] += (weight_moved * upper - moved[label]) * share
+        if present_high[k] >= 0:
+            coefficients[present_high[k], pair] += (moved[pair] - weight_moved * lower) * share
+        coefficients[present_low[k], pair] += (weight_moved * upper - moved[pair]) * share
+        moved[pair] = 0.0
+    for pair in range(moved.size):
+        slot = high[i, kinds[pair]]
+        if slot >= 0:
+            coefficients[slot, pair] += moved[pair] / exponents[slot]
 
 
 @compiled
@@ -87,36 +140,18 @@ def attribute_key(begin, end, exponents, coefficients, smallest, upper, lower, s
 def update_sums(
     sequences, part_bounds, first_incidence, attribute, entry_pointer, entry_position, entry_value, high, low,
     present_pointer, present_label, present_high, present_low, slot_pointer, exponents, coefficients, smallest, upper,
-    lower, kinds, change, weight_change, smoothing, threshold, slopes, keys, block_keys, stale, everything,
+    lower, change, weight_change, smoothing, threshold, slopes, keys, block_keys, stale, everything,
 ):  # fmt: skip
     """Bring coefficients, slopes and keys up to date after some sequences have changed; parts of attributes in parallel."""
-    n_labels = coefficients.shape[1]
     for part in prange(part_bounds.size - 1):
         first, end = part_bounds[part], part_bounds[part + 1]
-        moved, work = np.empty(n_labels), np.empty((4, n_labels))
+        work = np.empty((4, coefficients.shape[1]))
         touched = np.empty(end - first, dtype=np.int32)
-        n_touched = 0
-        for place in range(sequences.size):
-            i = sequences[place]
-            for j in range(first_incidence[i, part], first_incidence[i, part + 1]):
-                a = attribute[j]
-                if not stale[a]:
-                    stale[a] = True
-                    touched[n_touched] = a
-                    n_touched += 1
-                moved[:] = 0.0
-                for e in range(entry_pointer[j], entry_pointer[j + 1]):
-                    t = entry_position[e]
-                    if entry_value.size:
-                        for label in range(n_labels):
-                            moved[label] += entry_value[e] * change[t, label]
-                    else:
-                        for label in range(n_labels):
-                            moved[label] += change[t, label]
-                add_incidence(
-                    j, kinds, moved, weight_change[i], high, low, present_pointer, present_label, present_high, present_low,
-                    exponents, coefficients,
-                )  # fmt: skip
+        n_touched = add_sequences(
+            sequences, first_incidence, part, attribute, entry_pointer, entry_position, entry_value, high, low,
+            present_pointer, present_label, present_high, present_low, exponents, coefficients, change, weight_change,
+            stale, touched,
+        )  # fmt: skip
         if everything:
             n_touched = 0
             for a in range(first, end):
@@ -138,7 +173,7 @@ def update_sums(
 
 @compiled
 def update_edge_sums(
-    sequences, high, low, present_pointer, present_label, present_high, present_low, exponents, coefficients, kinds, change,
+    sequences, high, present_pointer, present_label, present_high, present_low, exponents, coefficients, kinds, change,
     weight_change,
 ):  # fmt: skip
     """The same for pairs of labels."""
@@ -146,9 +181,9 @@ def update_edge_sums(
     for place in range(sequences.size):
         i = sequences[place]
         moved[:] = change[i]
-        add_incidence(
-            i, kinds, moved, weight_change[i], high, low, present_pointer, present_label, present_high, present_low,
-            exponents, coefficients,
+        add_pairs(
+            i, kinds, moved, weight_change[i], high, present_pointer, present_label, present_high, present_low, exponents,
+            coefficients,
         )  # fmt: skip
 
 

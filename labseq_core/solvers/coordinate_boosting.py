@@ -78,7 +78,6 @@ class Booster:
         self._block_keys = np.zeros(-(-lists.n_attributes // selection.BLOCK))
         self._stale = np.zeros(lists.n_attributes, dtype=np.bool_)
         self._smallest = _smallest_exponents(slots.pointer, slots.exponents)
-        self._no_kinds = np.zeros(n_labels, dtype=np.int64)
         self._pair_kinds = np.eye(n_labels, dtype=np.int64).ravel()
         self._shapes = _shapes(lists) if bound == "loose" else None
         self._last_gain = 0.0
@@ -227,16 +226,16 @@ class Booster:
             self._key_smoothing = KEY_SMOOTHING * smoothing
         selection.update_sums(
             touched, lists.part_bounds, lists.first_incidence, lists.attribute, lists.entry_pointer, lists.entry_position,
-            lists.entry_value, slots.high, slots.low, slots.present_pointer, slots.present_label, slots.present_high,
-            slots.present_low, slots.pointer, slots.exponents, self._coefficients, self._smallest, slots.upper,
-            slots.lower, self._no_kinds, self._change, self._weight_change, self._key_smoothing, 0.5 * self._last_gain,
+            lists.entry_value, slots.high.ravel(), slots.low.ravel(), slots.present_pointer, slots.present_label,
+            slots.present_high, slots.present_low, slots.pointer, slots.exponents, self._coefficients, self._smallest,
+            slots.upper, slots.lower, self._change, self._weight_change, self._key_smoothing, 0.5 * self._last_gain,
             self._slopes, self._keys, self._block_keys, self._stale, everything,
             work=30 * int(self._lengths[touched].sum()) * lists.n_labels,
         )  # fmt: skip
         paired = touched[self._lengths[touched] >= 2]
         selection.update_edge_sums(
-            paired, edges.high, edges.low, edges.present_pointer, edges.present_label, edges.present_high,
-            edges.present_low, edges.exponents, self._edge_coefficients, self._pair_kinds, self._edge_change,
+            paired, edges.high, edges.present_pointer, edges.present_label, edges.present_high, edges.present_low,
+            edges.exponents, self._edge_coefficients, self._pair_kinds, self._edge_change,
             self._weight_change,
         )  # fmt: skip
         slopes = edges.exponents @ np.maximum(self._edge_coefficients, 0.0)
