@@ -18,6 +18,7 @@ from labseq_core.chain import lockstep, sum_recursions
 
 CHUNKS = 32
 TINY = 1e-200
+FEWEST_LANES = 4  # fewer sequences are faster one by one
 
 
 @compiled
@@ -159,6 +160,57 @@ def off_truth_backward(
 
 
 @compiled
+def off_truth_of_pairs(labels, marginals, pairs, log_weight, inverse_probability, rows, edge_row):
+    """The same for one sequence from its marginals and those of its transitions, pairs[t, r, s] = p(y_{t-1} = r, y_t = s).
+
+    Gives log p(y*) and 1 - p(y*); both NaN where the truth is so improbable that its marginals are 0.
+    """
+    length, n_labels = marginals.shape
+    wrong, leaving, rest = 0.0, 0.0, 0.0
+    kept, prefix, log_p = 1.0, 1.0, 0.0
+    edge_row[:] = 0.0
+    for t in range(length):
+        truth, before = labels[t], wrong
+        staying = marginals[t, truth]
+        wrong, leaving = 0.0, 0.0
+        for s in range(n_labels):
+            rows[t, s] = marginals[t, s]
+            if s != truth:
+                wrong += marginals[t, s]
+        if t == 0:
+            leaving = wrong
+        else:
+            previous = labels[t - 1]
+            for r in range(n_labels):
+                for s in range(n_labels):
+                    if r != previous or s != truth:
+                        edge_row[r * n_labels + s] += pairs[t, r, s]
+                        if r == previous:
+                            leaving += pairs[t, r, s]
+            edge_row[previous * n_labels + truth] -= before + leaving
+            leaving /= marginals[t - 1, previous]
+            staying = pairs[t, previous, truth] / marginals[t - 1, previous]
+        rows[t, truth] = -wrong
+        rest += prefix * leaving
+        prefix *= staying
+        kept *= staying
+        if not kept > 0.0:
+            return np.nan, np.nan
+        if kept < TINY:
+            log_p += math.log(kept)
+            kept = 1.0
+    log_p = math.log1p(-rest) if rest < 0.5 else log_p + math.log(kept)
+    if inverse_probability:
+        factor = math.exp(min(700.0, log_weight - log_p))
+        for t in range(length):
+            for s in range(n_labels):
+                rows[t, s] *= factor
+        for k in range(edge_row.size):
+            edge_row[k] *= factor
+    return log_p, rest
+
+
+@compiled
 def off_truth_in_log_domain(
     node, start, stop, edge, labels, log_weight, inverse_probability, rows, edge_row, ahead, message, work
 ):
@@ -216,7 +268,37 @@ def off_truth_batch(
         lowest, highest, deepest = np.empty(lanes), np.empty(lanes), np.empty(lanes)
         factor, leaving, from_truth, left = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
         bad, members = np.empty(lanes, dtype=np.bool_), np.empty(lanes, dtype=np.int64)
+        scale, tentative, pairs = (
+            np.empty(longest),
+            np.zeros((1, n_labels, n_labels)),
+            np.empty((0, n_labels, n_labels)),
+        )
+        one_emission, one_marginals = np.empty((longest, n_labels)), np.empty((longest, n_labels))
         for group in range(chunks[chunk], chunks[chunk + 1]):
+            if groups[group + 1] - groups[group] < FEWEST_LANES:
+                for place in range(groups[group], groups[group + 1]):
+                    i = sequences[place]
+                    begin, end = offsets[i], offsets[i + 1]
+                    if pairs.shape[0] < end - begin:
+                        pairs = np.empty((longest, n_labels, n_labels))
+                    pairs[: end - begin] = 0.0
+                    _, in_log_domain[i] = sum_recursions.posterior_sequence(
+                        node[begin:end], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
+                        one_marginals[: end - begin], pairs[: end - begin], 1, one_emission, scale, tentative, ahead,
+                        message_one, work,
+                    )  # fmt: skip
+                    if not in_log_domain[i]:
+                        log_probability[i], rest[i] = off_truth_of_pairs(
+                            labels[begin:end], one_marginals[: end - begin], pairs, log_weights[i], inverse_probability,
+                            rows[begin:end], edge_rows[i],
+                        )  # fmt: skip
+                        in_log_domain[i] = rest[i] != rest[i]
+                    if in_log_domain[i]:
+                        log_probability[i], rest[i] = off_truth_in_log_domain(
+                            node[begin:end], start, stop, edge, labels[begin:end], log_weights[i], inverse_probability,
+                            rows[begin:end], edge_rows[i], ahead, message_one, work,
+                        )  # fmt: skip
+                continue
             for lane in range(lanes):
                 place = groups[group] + lane
                 members[lane] = sequences[place] if place < groups[group + 1] else -1

@@ -47,6 +47,7 @@ class FeatureLists:
     first_incidence: np.ndarray  # (sequences, parts + 1): incidences of a sequence by range of attributes
     part_bounds: np.ndarray  # (parts + 1,): ranges of attributes, one for each thread; sums do not depend on them
     attribute: np.ndarray  # (incidences,)
+    width: np.ndarray  # (incidences,): U - L, which is the same for all labels
     sequence: np.ndarray  # (incidences,)
     entry_pointer: np.ndarray  # (incidences + 1,)
     entry_position: np.ndarray  # (entries,)
@@ -67,6 +68,20 @@ class FeatureLists:
         if feature >= self.n_attributes * self.n_labels:
             return self.edge_sequences
         return self.sequence[self.incidences_of(feature // self.n_labels)]
+
+    def widths_of(self, feature: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where the feature can fire, and U - L there."""
+        sequences, pair = self.sequences_of(feature).astype(np.int64), feature - self.n_attributes * self.n_labels
+        if pair < 0:
+            return sequences, self.width[self.incidences_of(feature // self.n_labels)]
+        lengths = self.offsets[sequences + 1] - self.offsets[sequences]
+        return sequences, (lengths - 1.0) if pair // self.n_labels == pair % self.n_labels else lengths // 2.0
+
+    def share_of(self, feature: int) -> tuple[float, float]:
+        """The share of sequences in which the feature can fire, and the share of positions in them."""
+        sequences = self.sequences_of(feature)
+        positions = (self.offsets[sequences + 1] - self.offsets[sequences]).sum()
+        return sequences.size / (self.offsets.size - 1), float(positions / self.offsets[-1])
 
     def incidences_of(self, attribute: int) -> np.ndarray:
         return self.of_attribute[self.of_attribute_pointer[attribute] : self.of_attribute_pointer[attribute + 1]]
@@ -105,10 +120,16 @@ def feature_lists(encoded: EncodedSequences, labels: np.ndarray, n_labels: int) 
     long_enough = np.flatnonzero(lengths >= 2)
     edge_slots, pairs = _edge_slots(offsets, labels, n_labels)
     return FeatureLists(
-        n_labels, n_attributes, offsets, labels, np.searchsorted(key[first], bounds), part_bounds, attribute, sequence,
-        entry_pointer, positions, values, pointer, of_attribute, slots, edge_slots, long_enough,
+        n_labels, n_attributes, offsets, labels, np.searchsorted(key[first], bounds), part_bounds, attribute,
+        _widths(slots), sequence, entry_pointer, positions, values, pointer, of_attribute, slots, edge_slots, long_enough,
         _observed_attributes(encoded.indices, labels[position_of_entry], n_labels) + pairs,
     )  # fmt: skip
+
+
+def _widths(slots: Slots) -> np.ndarray:
+    """U - L of each incidence of an attribute."""
+    ends = np.append(slots.exponents, 0.0)  # slot -1: 0
+    return ends[slots.high[:, 0]] - ends[slots.low[:, 0]]
 
 
 def _observed_attributes(indices: np.ndarray, labels: np.ndarray, n_labels: int) -> int:

@@ -155,8 +155,9 @@ def update_sums(
         if everything:
             n_touched = 0
             for a in range(first, end):
-                touched[n_touched] = a
-                n_touched += 1
+                if keys[a] > 0.0:  # a key of 0 has no gain to bound, whatever the smoothing
+                    touched[n_touched] = a
+                    n_touched += 1
         for place in range(n_touched):
             a = touched[place]
             stale[a] = False

@@ -22,11 +22,12 @@ SMALL = 1e-6  # a relative change of the step this small is the last: the error 
 def exact_step(booster: Booster, feature: int, first: float) -> tuple[float, int]:
     """The minimiser of the loss itself (plus smoothing) along one feature, and how many evaluations it took."""
     lists = booster.lists
-    sequences = lists.sequences_of(feature).astype(np.int64)
+    touched, widths = lists.widths_of(feature)
     shift = feature_shift(booster, feature)
-    weights = booster.log_weights[sequences] - booster._reference
 
     def slope_and_curvature(step: float) -> tuple[float, float]:
+        sequences = booster.mattering(touched, widths, step)
+        weights = booster.log_weights[sequences] - booster._reference
         log_odds, mean, square = shifted_rest(booster.potentials, lists.labels, shift, step, sequences)
         if booster.inverse_probability:
             with np.errstate(over="ignore"):
@@ -99,7 +100,9 @@ def feature_shift(booster: Booster, feature: int) -> FeatureShift:
 
 
 def farthest(booster: Booster, feature: int) -> float:
-    """A step beyond this gains nothing more."""
+    """A step beyond this gains nothing more. Smoothing alone keeps steps finite, whatever counts the labellings have."""
+    if booster.smoothing > 0.0:
+        return math.inf
     pair = feature >= booster.lists.n_attributes * booster.lists.n_labels
     smallest = 1.0 if pair else float(booster._smallest[feature // booster.lists.n_labels])
     return FARTHEST / smallest

@@ -3,6 +3,9 @@
 A round takes the feature with the smallest bound, moves its weight, and repeats inference only on the sequences in which
 that feature can fire. Derivatives v_t(σ) of the loss with respect to the node scores of all positions, the weights
 W_i = w_i (1/p_i - 1) of all sequences, and the sums behind all bounds are kept from round to round.
+
+Of the exponential loss a few sequences own nearly all. The others are left alone as long as they are negligible, which is
+known without looking: a step Δ multiplies W_i by at most e^{|Δ| (U_i - L_i)}, so each has a ceiling that only a look lowers.
 """
 
 from __future__ import annotations
@@ -21,10 +24,11 @@ from labseq_core.solvers import boosting_selection as selection
 from labseq_core.solvers.boosting_features import FeatureLists
 from labseq_core.solvers.boosting_steps import exact_step, majorised_log_step
 
-FALLEN = 1e-6  # sums are made anew when the loss is this small against the loss at which they were last made
+FALLEN = 1e-4  # sums are made anew when the loss is this small against the loss at which they were last made
 LEARNED = -230.0  # log of a loss at which nothing is left to learn: all sequences are certain
 ROUNDING = 1e-12  # a reduction below this part of the loss may be one of rounding only
-KEY_SMOOTHING = 0.9  # keys hold until ε ΣW has fallen to this part of what it was
+NEGLIGIBLE = 46.0  # a sequence whose weight is e^-46 of the sum, 1e-20, is as good as learned: it is left alone
+KEY_SMOOTHING = 0.03  # keys are made for this part of ε ΣW, so that they hold until it has fallen so far
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Round:
     log_loss: float  # logarithm of the training loss after the round
     sequences: float  # share of sequences that were touched
     tokens: float  # share of positions in them
+    looked_at: float  # share of positions in those of them, and others, that inference was repeated on
     evaluations: int  # passes over them to find an exact step
 
 
@@ -68,6 +73,8 @@ class Booster:
         self._edge_derivative = np.zeros((n_sequences, n_labels * n_labels))
         self._edge_change = np.zeros((n_sequences, n_labels * n_labels))
         self._weights, self._weight_change = np.zeros(n_sequences), np.zeros(n_sequences)
+        self._factors = np.ones(n_sequences)
+        self._log_ceilings = np.full(n_sequences, np.inf)  # log W_i is not above
         self.log_p, self._rest = np.zeros(n_sequences), np.zeros(n_sequences)
         self._in_log_domain = np.zeros(n_sequences, dtype=np.bool_)
         slots, edges = lists.slots, lists.edge_slots
@@ -80,7 +87,7 @@ class Booster:
         self._smallest = _smallest_exponents(slots.pointer, slots.exponents)
         self._pair_kinds = np.eye(n_labels, dtype=np.int64).ravel()
         self._shapes = _shapes(lists) if bound == "loose" else None
-        self._last_gain = 0.0
+        self._last_gain, self._total, self._reference = 0.0, 0.0, 0.0
         self._refresh()
 
     # What is known
@@ -115,11 +122,13 @@ class Booster:
         elif not self.inverse_probability and self.bound == "tight":
             step, gain = majorised_log_step(self, feature, step)
         self._last_gain = gain
-        touched = self._move(feature, step)
+        looked_at = self._move(feature, step)
         after = self.log_loss
-        ratio, tokens = math.exp(after - before_log), self._lengths[touched].sum() / self._lengths.sum()
-        share = touched.size / len(self._lengths)
-        return Round(feature, step, accuracy, 1.0 - gain / before, ratio, after, share, float(tokens), evaluations)
+        sequences, touched = self.lists.share_of(feature)
+        return Round(
+            feature, step, accuracy, 1.0 - gain / before, math.exp(after - before_log), after, sequences, touched,
+            float(self._lengths[looked_at].sum() / self._lengths.sum()), evaluations,
+        )  # fmt: skip
 
     def range_of(self, feature: int) -> tuple[float, float]:
         """U_k and L_k."""
@@ -142,6 +151,7 @@ class Booster:
             return selection.select_loose(self._slopes.ravel(), shapes, upper, lower, self._total, self.smoothing)
         smoothing = self.smoothing * self._total
         if smoothing < self._key_smoothing:
+            self._key_smoothing = KEY_SMOOTHING * smoothing
             self._update(np.empty(0, dtype=np.int64), everything=True)
         return selection.select_tight(
             slots.pointer, slots.exponents, self._coefficients, self._smallest, slots.upper, slots.lower, self._keys,
@@ -150,7 +160,7 @@ class Booster:
         )  # fmt: skip
 
     def _move(self, feature: int, step: float) -> np.ndarray:
-        """Add to a weight, and bring everything up to date that depends on it."""
+        """Add to a weight, and bring everything up to date that depends on it; gives the sequences that were looked at."""
         lists, n_labels = self.lists, self.lists.n_labels
         if feature < lists.n_attributes * n_labels:
             positions, values = lists.entries_of(feature // n_labels)
@@ -158,36 +168,62 @@ class Booster:
         else:
             pair = feature - lists.n_attributes * n_labels
             self.potentials.edge[pair // n_labels, pair % n_labels] += step
-        touched = lists.sequences_of(feature).astype(np.int64)
-        self._infer(touched, self._reference, self.inverse_probability)
-        self._take_weights(touched)
+        touched, widths = lists.widths_of(feature)
+        self._log_ceilings[touched] += abs(step) * widths
+        looked_at = touched[self._matters(touched)]
+        self._infer(looked_at, self._reference, self.inverse_probability)
+        self._take_weights(looked_at)
+        woken = self._woken()
+        if woken.size:
+            self._infer(woken, self._reference, self.inverse_probability)
+            self._take_weights(woken)
+            looked_at = np.union1d(looked_at, woken)
         if self._total < FALLEN * self._refreshed_at:
             self._refresh()
         else:
-            self._commit(touched)
-            self._update(touched)
-        return touched
+            self._commit(looked_at)
+            self._update(looked_at)
+        return looked_at
+
+    def _matters(self, sequences: np.ndarray) -> np.ndarray:
+        """Which of some sequences have a weight, or may have one that is not negligible."""
+        if not self.inverse_probability:
+            return np.ones(sequences.size, dtype=np.bool_)
+        return (self._weights[sequences] > 0.0) | (self._log_ceilings[sequences] > self.log_loss - NEGLIGIBLE)
+
+    def mattering(self, sequences: np.ndarray, widths: np.ndarray, step: float) -> np.ndarray:
+        """Which of some sequences may matter after a step on a feature with the given widths there."""
+        if not self.inverse_probability:
+            return sequences
+        return sequences[self._log_ceilings[sequences] + abs(step) * widths > self.log_loss - NEGLIGIBLE]
+
+    def _woken(self) -> np.ndarray:
+        """Sequences that were negligible and may not be so any more, since the loss has fallen."""
+        if not self.inverse_probability:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero((self._weights == 0.0) & (self._log_ceilings > self.log_loss - NEGLIGIBLE))
 
     def _refresh(self) -> None:
         """Everything from scratch, on a new scale: weights are kept relative to the largest one."""
-        everyone = np.arange(len(self._lengths))
-        self._infer(everyone, 0.0, False)
+        looked_at = np.arange(len(self._lengths))
+        looked_at = looked_at[self._matters(looked_at)]
+        self._infer(looked_at, 0.0, False)
         self._reference = 0.0
         if self.inverse_probability:
-            with np.errstate(divide="ignore"):
-                log_weights = self.log_weights - self.log_p + np.log(self._rest)
-            highest = float(log_weights.max(initial=-np.inf))
+            # Those that were not looked at have lower ceilings: the largest weight is not among them.
+            highest = float(self._log_weights_of(looked_at).max(initial=-np.inf))
             self._reference = highest if highest > -np.inf else 0.0
-            factor = np.exp(self.log_weights - self.log_p - self._reference)
-            self._change *= np.repeat(factor, self._lengths)[:, np.newaxis]
-            self._edge_change *= factor[:, np.newaxis]
+            self._factors[looked_at] = np.exp(self.log_weights[looked_at] - self.log_p[looked_at] - self._reference)
         for sums in (
-            self._derivative, self._edge_derivative, self._weights, self._coefficients, self._edge_coefficients
+            self._derivative, self._edge_derivative, self._weights, self._coefficients, self._edge_coefficients,
+            self._slopes, self._keys,
         ):  # fmt: skip
             sums[:] = 0.0
-        self._take_weights(everyone)
-        self._commit(everyone)
-        self._update(everyone, everything=True)
+        self._take_weights(looked_at)
+        self._commit(looked_at)
+        self._factors[:] = 1.0
+        self._key_smoothing = KEY_SMOOTHING * self.smoothing * self._total
+        self._update(looked_at)
         self._refreshed_at = self._total
 
     def _infer(self, touched: np.ndarray, reference: float, inverse_probability: bool) -> None:
@@ -202,28 +238,35 @@ class Booster:
             work=3 * int(self._lengths[touched].sum()) * potentials.n_labels**2,
         )  # fmt: skip
 
-    def _take_weights(self, touched: np.ndarray) -> None:
-        new = np.ones(touched.size)
+    def _log_weights_of(self, sequences: np.ndarray) -> np.ndarray:
+        """log W_i = log w_i + log(1/p_i - 1) of sequences that were just looked at."""
+        with np.errstate(divide="ignore"):
+            return self.log_weights[sequences] - self.log_p[sequences] + np.log(self._rest[sequences])
+
+    def _take_weights(self, looked_at: np.ndarray) -> None:
+        """New weights, 0 for those that are negligible."""
+        new, before = np.ones(looked_at.size), self._weights[looked_at]
         if self.inverse_probability:
-            new = np.exp(self.log_weights[touched] - self.log_p[touched] - self._reference) * self._rest[touched]
-        self._weight_change[touched] = new - self._weights[touched]
-        self._weights[touched] = new
+            self._log_ceilings[looked_at] = self._log_weights_of(looked_at)
+            new = np.exp(self._log_ceilings[looked_at] - self._reference)
+        self._weights[looked_at] = new
+        if self.inverse_probability:
+            new[new < math.exp(-NEGLIGIBLE) * self._weights.sum()] = 0.0
+            self._weights[looked_at] = new
+        self._weight_change[looked_at] = new - before
         self._total = float(self._weights.sum())
 
     def _commit(self, touched: np.ndarray) -> None:
         work = int(self._lengths[touched].sum()) * self.lists.n_labels
         chunks = np.unique(np.linspace(0, touched.size, 33).astype(np.int64))
         _commit_changes(
-            touched, chunks, self.potentials.offsets, self._derivative, self._change, self._edge_derivative,
-            self._edge_change, work=work,
+            touched, chunks, self.potentials.offsets, self._weights, self._factors, self._derivative, self._change,
+            self._edge_derivative, self._edge_change, work=work,
         )  # fmt: skip
 
     def _update(self, touched: np.ndarray, everything: bool = False) -> None:
         """Sums and keys after some sequences have changed."""
         lists, slots, edges = self.lists, self.lists.slots, self.lists.edge_slots
-        smoothing = self.smoothing * self._total
-        if everything:
-            self._key_smoothing = KEY_SMOOTHING * smoothing
         selection.update_sums(
             touched, lists.part_bounds, lists.first_incidence, lists.attribute, lists.entry_pointer, lists.entry_position,
             lists.entry_value, slots.high.ravel(), slots.low.ravel(), slots.present_pointer, slots.present_label,
@@ -260,17 +303,21 @@ def _shapes(lists: FeatureLists) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @BatchRoutine
-def _commit_changes(touched, chunks, offsets, derivative, change, edge_derivative, edge_change):
-    """Take over new derivatives from `change`, and leave there by how much they differ from the old ones."""
+def _commit_changes(touched, chunks, offsets, weights, factors, derivative, change, edge_derivative, edge_change):
+    """Take over new derivatives, factors times `change`, and leave there by how much they differ from the old ones.
+
+    Derivatives of a sequence without weight are 0.
+    """
     for chunk in prange(chunks.size - 1):
         for place in range(chunks[chunk], chunks[chunk + 1]):
             i = touched[place]
+            factor = factors[i] if weights[i] > 0.0 else 0.0
             for t in range(offsets[i], offsets[i + 1]):
                 for s in range(derivative.shape[1]):
-                    new = change[t, s]
+                    new = factor * change[t, s]
                     change[t, s] = new - derivative[t, s]
                     derivative[t, s] = new
             for k in range(edge_derivative.shape[1]):
-                new = edge_change[i, k]
+                new = factor * edge_change[i, k]
                 edge_change[i, k] = new - edge_derivative[i, k]
                 edge_derivative[i, k] = new
