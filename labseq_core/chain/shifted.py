@@ -17,9 +17,10 @@ from numba import prange
 
 from labseq_core._checks import as_label_indices
 from labseq_core._jit import BatchRoutine, compiled
-from labseq_core.chain.inference import path_scores
+from labseq_core.chain.inference import exponentiated_edges, path_scores
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.scores import node_score
+from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
 
 CHUNKS = 64
 
@@ -78,26 +79,135 @@ def shifted_rest(
     lengths = potentials.offsets[sequences + 1] - potentials.offsets[sequences]
     ends = np.concatenate([[0], np.cumsum(lengths)])
     chunks = np.unique(np.searchsorted(ends, np.linspace(0, ends[-1], min(CHUNKS, sequences.size) + 1)))
+    exp_edge, _, _, in_range = exponentiated_edges(potentials)
+    shifted_edge, in_range = exp_edge[0].copy(), bool(in_range[0])
+    if shift.amounts is None:
+        in_range = in_range and abs(step) < -LOG_FLOOR
+        shifted_edge[shift.previous_label, shift.label] *= math.exp(step) if in_range else 1.0
     _shifted_batch(
-        potentials.start, potentials.node, potentials.edge, potentials.stop, potentials.offsets, labels, sequences, chunks,
-        amounts, shift.label, shift.previous_label, step, *found, work=20 * int(ends[-1]) * potentials.n_labels**2,
+        potentials.start, potentials.node, potentials.edge, exp_edge[0], shifted_edge, in_range, potentials.stop,
+        potentials.offsets, labels, sequences, chunks, amounts, shift.label, shift.previous_label, step, *found,
+        work=4 * int(ends[-1]) * potentials.n_labels**2,
     )  # fmt: skip
     return found[0], found[1], found[2]
 
 
 @BatchRoutine
 def _shifted_batch(
-    start, node, edge, stop, offsets, labels, sequences, chunks, amounts, label, before, step, log_odds, mean, square
+    start, node, edge, exp_edge, shifted_edge, in_range, stop, offsets, labels, sequences, chunks, amounts, label, before,
+    step, log_odds, mean, square,
 ):  # fmt: skip
+    """Per sequence: scaled recursion if it stays in range, else log domain."""
     n_labels = node.shape[1]
     for chunk in prange(chunks.size - 1):
         work = np.empty((7, n_labels + 1))
         for place in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
-            log_odds[place], mean[place], square[place] = _shifted_sequence(
-                node[begin:end], start, stop, edge, labels[begin:end],
-                amounts[begin:end] if amounts.size else amounts, label, before, step, work,
-            )  # fmt: skip
+            own = amounts[begin:end] if amounts.size else amounts
+            done = False
+            if in_range:
+                log_odds[place], mean[place], square[place], done = _scaled_sequence(
+                    node[begin:end],
+                    start,
+                    stop,
+                    exp_edge,
+                    shifted_edge,
+                    labels[begin:end],
+                    own,
+                    label,
+                    before,
+                    step,
+                    work,
+                )
+            if not done:
+                log_odds[place], mean[place], square[place] = _shifted_sequence(
+                    node[begin:end], start, stop, edge, labels[begin:end], own, label, before, step, work
+                )
+
+
+@compiled
+def _scaled_sequence(node, start, stop, exp_edge, shifted_edge, labels, amounts, label, before, step, work):
+    """The recursion of `_shifted_sequence` on weights instead of logarithms; the last result says whether it kept in range.
+
+    D_t(s) = e_t(s) e^{Δ f_t(s)} (Σ_r D_{t-1}(r) E[r, s] + [s ≠ y*_t] τ_{t-1} E[y*_{t-1}, s]) / c_t,   τ: weight of y*
+
+    f_t(s): by how much s fires more than y*_t; E: with e^Δ at a shifted pair; c_t such that τ + Σ_s D = 1. D, D E[u] and
+    D E[u²] go through the same sums.
+    """
+    length, n_labels = node.shape
+    deviated, first, second, new, new_first, new_second, emission = work
+    kept, log_truth, truth_weight = 1.0, 0.0, 1.0
+    for t in range(length):
+        truth, largest = labels[t], -np.inf
+        for s in range(n_labels):
+            emission[s] = node_score(node, start, stop, t, s)
+            largest = max(largest, emission[s])
+        truth_fires = amounts[t] if amounts.size and truth == label else 0.0
+        new[:], new_first[:], new_second[:] = 0.0, 0.0, 0.0
+        staying = 1.0
+        if t > 0:
+            source = labels[t - 1]
+            if before == source and truth == label:
+                truth_fires = 1.0
+            staying = exp_edge[source, truth]
+            for r in range(n_labels):
+                for s in range(n_labels):
+                    new[s] += deviated[r] * shifted_edge[r, s]
+                    new_first[s] += first[r] * shifted_edge[r, s]
+                    new_second[s] += second[r] * shifted_edge[r, s]
+            for s in range(n_labels):
+                if s != truth:
+                    new[s] += truth_weight * shifted_edge[source, s]
+            if before >= 0:  # those that have just made the shifted transition count one more
+                more = shifted_edge[before, label]
+                arrived = deviated[before] * more
+                if source == before and truth != label:
+                    arrived += truth_weight * more
+                new_second[label] += 2.0 * first[before] * more + arrived
+                new_first[label] += arrived
+        else:
+            for s in range(n_labels):
+                new[s] = 1.0 if s != truth else 0.0
+        total = 0.0
+        for s in range(n_labels):
+            exponent = emission[s] - largest
+            if -np.inf < exponent < LOG_FLOOR:
+                return 0.0, 0.0, 0.0, False
+            fires = (amounts[t] if amounts.size and s == label else 0.0) - truth_fires
+            weight = math.exp(exponent)
+            if s == truth:
+                staying *= weight
+            if fires != 0.0:
+                if abs(step * fires) > -LOG_FLOOR:
+                    return 0.0, 0.0, 0.0, False
+                weight *= math.exp(step * fires)
+                new_second[s] += fires * (2.0 * new_first[s] + fires * new[s])
+                new_first[s] += fires * new[s]
+            new[s] *= weight
+            new_first[s] *= weight
+            new_second[s] *= weight
+            total += new[s]
+        total += truth_weight * staying
+        if not total >= FLOOR or staying == 0.0:
+            return 0.0, 0.0, 0.0, False
+        inverse = 1.0 / total
+        for s in range(n_labels):
+            deviated[s] = new[s] * inverse
+            first[s] = new_first[s] * inverse
+            second[s] = new_second[s] * inverse
+        truth_weight *= staying * inverse
+        kept *= staying * inverse
+        if kept < FLOOR:
+            log_truth += math.log(kept)
+            kept = 1.0
+    total, mean, square = 0.0, 0.0, 0.0
+    for s in range(n_labels):
+        total += deviated[s]
+        mean += first[s]
+        square += second[s]
+    if not total >= FLOOR:
+        return 0.0, 0.0, 0.0, False
+    return math.log(total) - math.log(kept) - log_truth, mean / total, square / total, True
 
 
 @compiled
