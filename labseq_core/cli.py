@@ -17,6 +17,7 @@ METHODS_HELP = "methods separated by commas, options after colons: crf:l2=0.1,hm
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
     "crf": "our CRF beside python-crfsuite: time, memory, tagging speed",
+    "boost": "the cost of a round of boosting, and what the three bounds choose",
     "encoding": "tokens per second of feature templates, beside a Python function per token",
     "results": "F1 and error of every method on real corpora, beside quoted results",
 }

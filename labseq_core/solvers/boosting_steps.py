@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from labseq_core.solvers.coordinate_boosting import Booster
 
 EVALUATIONS = 50
-SMALL = 1e-6  # a relative change of the step this small is the last: the error left is its square
+SMALL = 1e-3  # a relative change of the step this small is the last: the error left is about its square
 
 
 def exact_step(booster: Booster, feature: int, first: float) -> tuple[float, int]:

@@ -32,8 +32,8 @@ def corpora(draw, max_length: int = 4, real: bool = True):
     return X, Y, n_labels
 
 
-def make(X, Y, n_labels, *, bound, smoothing, length_decay=1.0, log_loss=False, weights=None):
-    """A booster and its naive twin at the same weights."""
+def make(X, Y, n_labels, *, bound, smoothing, length_decay=1.0, log_loss=False, weights=None, naive=True):
+    """A booster and, unless there are too many labellings, its naive twin at the same weights."""
     encoded = encode_attributes(X)
     order = longest_first(encoded)
     encoded = encoded.select(order)
@@ -52,6 +52,8 @@ def make(X, Y, n_labels, *, bound, smoothing, length_decay=1.0, log_loss=False, 
         lists, ChainPotentials(zero, node, edge, zero, encoded.offsets), bound=bound, smoothing=smoothing,
         log_weights=math.log(length_decay) * np.diff(encoded.offsets), inverse_probability=not log_loss,
     )  # fmt: skip
+    if not naive:
+        return booster, None
     naive = NaiveBoosting(
         [X[i] for i in order], [Y[i] for i in order], attributes, n_labels, length_decay=length_decay,
         smoothing=smoothing, log_loss=log_loss,

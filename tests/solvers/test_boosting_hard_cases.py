@@ -7,6 +7,7 @@ import pytest
 
 from labseq_core import SequenceBoost
 from labseq_core._jit import parallel_from
+from labseq_core.solvers import coordinate_boosting
 from tests.solvers.test_boosting import make, random_weights
 
 NEAR = 1e-7  # relative
@@ -128,3 +129,29 @@ def test_threads_change_nothing():
             other = SequenceBoost(bound=bound, rounds=25).fit(X, Y)
         np.testing.assert_array_equal(one.weights_.flat, other.weights_.flat)
         assert one.rounds_.equals(other.rounds_)
+
+
+@pytest.mark.parametrize("bound", ["loose", "tight", "exact"])
+def test_what_is_negligible_changes_nothing(bound, monkeypatch):
+    """Sequences that weigh less than 1e-20 of the sum are left alone, and taken up again when the others are learned."""
+    rng = np.random.default_rng(3)
+    lengths = [90, 70, 60, *rng.integers(1, 20, size=30)]
+    Y = [rng.integers(3, size=length).tolist() for length in lengths]
+    X = [[{f"{label if rng.random() < 0.9 else 'n'}{rng.integers(3)}": 1.0} for label in y] for y in Y]
+    lazy = make(X, Y, 3, bound=bound, smoothing=1e-4, naive=False)[0]
+    monkeypatch.setattr(coordinate_boosting, "NEGLIGIBLE", np.inf)
+    eager = make(X, Y, 3, bound=bound, smoothing=1e-4, naive=False)[0]
+    looked_at = []
+    for _ in range(60):
+        monkeypatch.setattr(coordinate_boosting, "NEGLIGIBLE", 46.0)
+        one = lazy.round()
+        monkeypatch.setattr(coordinate_boosting, "NEGLIGIBLE", np.inf)
+        other = eager.round()
+        assert one.feature == other.feature
+        np.testing.assert_allclose(
+            [one.step, one.bound, one.log_loss], [other.step, other.bound, other.log_loss], rtol=NEAR
+        )
+        assert other.looked_at == other.tokens
+        looked_at.append(one.looked_at)
+    assert looked_at[0] < 0.5 < max(looked_at)
+    assert np.count_nonzero(lazy._weights) > 25  # all but those that are learned
