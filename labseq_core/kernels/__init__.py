@@ -1,0 +1,16 @@
+"""Mercer kernels over observations, their algebra, and Gram matrices within a memory budget."""
+
+from labseq_core.kernels.base import Kernel, Normalized
+from labseq_core.kernels.blocks import DEFAULT_MEMORY, cross_blocks, cross_product, diagonal
+from labseq_core.kernels.gram import Gram
+from labseq_core.kernels.linear import Linear
+from labseq_core.kernels.observations import Observations
+from labseq_core.kernels.polynomial import Polynomial
+from labseq_core.kernels.rbf import RBF
+from labseq_core.kernels.text import kernel_from_dict, parse_kernel
+from labseq_core.kernels.token_match import TokenMatch
+
+__all__ = [
+    "DEFAULT_MEMORY", "RBF", "Gram", "Kernel", "Linear", "Normalized", "Observations", "Polynomial", "TokenMatch",
+    "cross_blocks", "cross_product", "diagonal", "kernel_from_dict", "parse_kernel",
+]  # fmt: skip
