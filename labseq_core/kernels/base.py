@@ -51,9 +51,8 @@ class BasicKernel(Kernel):
     """A kernel that is a formula of inner products."""
 
     name: ClassVar[str]  # in texts and in JSON
-    attribute: str | None = (
-        None  # over the attributes of this name only, each there or not; None: over all, with values
-    )
+    attribute: str | None = None  # over those named so only, there or not; None: over all attributes, with values
+    polynomial: tuple[int, float] | None = None  # (degree, constant) if it is a polynomial of the inner product
 
     @abstractmethod
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

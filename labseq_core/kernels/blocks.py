@@ -30,7 +30,7 @@ class KernelSide:
     def __init__(self, kernel: Kernel, observations: Observations):
         self.kernel, self.observations, self.terms = kernel, observations, kernel.terms()
         self.views = [observations.view(term.basic.attribute) for term in self.terms]
-        self.scales = [_scale(term, observations) for term in self.terms]
+        self.scales = [term_scale(term, observations) for term in self.terms]
         if not np.isfinite(diagonal(kernel, observations)).all():
             raise LabSeqError(
                 f"values of {kernel!r} are too large for numbers; scale the attributes, or lower the degree"
@@ -48,11 +48,11 @@ def diagonal(kernel: Kernel, observations: Observations) -> np.ndarray:
         values = squares.copy()
         with np.errstate(over="ignore", invalid="ignore"):  # infinity is refused by `KernelSide`
             term.basic.formula(values, squares, squares)
-            total += values[:, 0] * _scale(term, observations) ** 2
+            total += values[:, 0] * term_scale(term, observations) ** 2
     return total
 
 
-def _scale(term: Term, observations: Observations) -> np.ndarray:
+def term_scale(term: Term, observations: Observations) -> np.ndarray:
     """s(x) = √factor / Π √N(x, x), (n,); 0 where a norm is."""
     scale = np.full(len(observations), np.sqrt(term.factor))
     for norm in term.norms:

@@ -14,6 +14,7 @@ class Linear(BasicKernel):
     """k(x, z) = ⟨x, z⟩: the methods with explicit weights in their dual form."""
 
     name = "linear"
+    polynomial = 1, 0.0
 
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Inner products are what it is."""

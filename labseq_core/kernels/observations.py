@@ -71,6 +71,12 @@ class Observations:
         firsts, rows = _distinct(every.indptr, every.indices, every.values)
         return cls(every.take(firsts), rows, encoded.vocabulary)
 
+    @classmethod
+    def of_positions(cls, encoded: EncodedSequences) -> Observations:
+        """One for each position, duplicates or not."""
+        every = SparseRows.of(encoded)
+        return cls(every, np.arange(len(every)), encoded.vocabulary)
+
     def __len__(self) -> int:
         return len(self.vectors)
 

@@ -23,6 +23,10 @@ class Polynomial(BasicKernel):
         object.__setattr__(self, "degree", whole_number("degree", self.degree, 1, MAX_DEGREE))
         object.__setattr__(self, "constant", number_not_below_zero("constant", self.constant))
 
+    @property
+    def polynomial(self) -> tuple[int, float]:
+        return self.degree, self.constant
+
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         inner += self.constant
         if self.degree == 2:

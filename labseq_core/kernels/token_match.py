@@ -24,6 +24,7 @@ class TokenMatch(BasicKernel):
 
     attribute: str = CURRENT_WORD
     name = "token"
+    polynomial = 1, 0.0
 
     def __post_init__(self) -> None:
         fits = isinstance(self.attribute, str) and self.attribute != "" and "=" not in self.attribute
