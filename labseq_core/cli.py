@@ -335,8 +335,12 @@ def _method_choice(text: str):
     from labseq_core.experiments import MethodChoice
     from labseq_core.learners.registry import method_options
 
-    method, *pairs = text.strip().split(":")
+    method, *pieces = text.strip().split(":")
     specs = method_options(method)
+    pairs: list[str] = []
+    for piece in pieces:
+        # What has no name goes on with the value before it: "kernel=poly:2" is one pair.
+        pairs[-1:] = [f"{pairs[-1]}:{piece}"] if pairs and "=" not in piece else [*pairs[-1:], piece]
     options = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

@@ -29,6 +29,10 @@ class ExplicitSize:
     entries: int  # features of all positions together, exact
     features: int  # distinct ones, within about a percent
 
+    def n_bytes(self, n_labels: int) -> int:
+        """About what the map, the mapped data and weights of all features would take, at most."""
+        return 12 * self.entries + self.features * (8 * n_labels + 64)
+
 
 def explicit_size(kernel: Kernel, encoded: EncodedSequences) -> ExplicitSize | None:
     """How large the map would be, in a fraction of the time and without its memory; None: the kernel has none."""
