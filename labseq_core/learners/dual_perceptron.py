@@ -20,8 +20,8 @@ from labseq_core.solvers.history import Recorder
 
 BLOCK_TOKENS = {"explicit": 20_000, "gram": 2_000}  # between two looks at the callback
 # For the choice of a route, in nanoseconds: a feature made, and scored with all labels; a kernel value made, and added.
-_MAKE_FEATURE, _SCORE_FEATURE, _MAKE_VALUE, _ADD_VALUE = 40.0, 20.0, 3.0, 1.0
-_EVER_WRONG, _WRONG_A_PASS = 0.2, 0.05  # shares of positions, a guess
+_MAKE_FEATURE, _SCORE_FEATURE, _MAKE_VALUE, _ADD_VALUE = 40.0, 20.0, 8.0, 1.0
+_EVER_WRONG, _WRONG_A_PASS = 0.12, 0.03  # shares of positions, a guess
 
 
 class DualPerceptron(SequenceLearner):
