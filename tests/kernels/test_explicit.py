@@ -79,6 +79,14 @@ def test_inner_products_are_the_kernel_for_real_values(train, new, kernel):
     check(kernel, train, new)
 
 
+@pytest.mark.parametrize("kernel", [Polynomial(2), Polynomial(3, 0.5), Normalized(Polynomial(3)), Polynomial(1)], ids=str)
+def test_new_data_with_values_against_training_data_without(kernel):
+    """Powers of an attribute were merged because training never told them apart; new values still do."""
+    train = encode_attributes([[["a", "b", "c"], ["a"], ["b", "c"], []]])
+    new = encode_attributes([[{"a": 2.0, "b": -1.5, "c": 0.5}, {"c": 0.5}, {"b": 3.0, "new": 2.0}]])
+    check(kernel, train, new)
+
+
 def test_linear_is_the_data_themselves():
     encoded = encode_attributes([["a", "b"]])
     mapping, mapped = explicit_map(Linear(), encoded)
