@@ -8,7 +8,7 @@ import numpy as np
 from numba import prange
 
 from labseq_core._checks import require
-from labseq_core._jit import BatchRoutine
+from labseq_core._jit import BatchRoutine, compiled_sum
 from labseq_core.kernels.base import Kernel
 from labseq_core.kernels.blocks import (
     DEFAULT_MEMORY,
@@ -23,6 +23,7 @@ from labseq_core.kernels.observations import Observations
 
 _WORK_SHARE = 8  # at most one part in so many of the budget is for making new rows
 _COLUMN_CHUNK = 4096
+_ROW_CHUNKS = 64
 
 
 class Gram:
@@ -109,12 +110,10 @@ class Gram:
             return scores.T
         self._keep(np.arange(len(self)))
         product = np.empty((len(self), beta.shape[1]))
-        for begin in range(0, len(self), self._tile_rows):
-            stored = self._stored[begin : begin + self._tile_rows]
-            if self.dtype != np.float64:
-                self._tile[: len(stored)] = stored  # sums are made in float64
-                stored = self._tile[: len(stored)]
-            product[self._row_of_slot[begin : begin + self._tile_rows]] = stored @ beta
+        chunks = np.unique(np.linspace(0, len(self), _ROW_CHUNKS + 1).astype(np.int64))
+        by_label = np.ascontiguousarray(beta.T)
+        work = self._stored.size * beta.shape[1]
+        stored_product(self._stored, self._row_of_slot, by_label, chunks, product, work=work)
         return product
 
     def _add(self, rows: np.ndarray, slots: np.ndarray, change: np.ndarray, scores: np.ndarray) -> None:
@@ -173,3 +172,26 @@ def add_stored_rows(stored, slots, change, chunks, scores):
                     total = scores[s, begin : begin + width]
                     for j in range(width):
                         total[j] += amount * row[j]
+
+
+@compiled_sum
+def dot(row, weights):
+    """In float64, whatever the row is stored in."""
+    total = 0.0
+    for j in range(row.size):
+        total += row[j] * weights[j]
+    return total
+
+
+@BatchRoutine
+def stored_product(stored, rows, weights, chunks, product):
+    """product[rows[r], s] = Σ_j stored[r, j] weights[s, j]; piece by piece of a row, which then stays in the cache."""
+    n_labels, n_columns = weights.shape
+    for chunk in prange(chunks.size - 1):
+        for r in range(chunks[chunk], chunks[chunk + 1]):
+            for s in range(n_labels):
+                product[rows[r], s] = 0.0
+            for begin in range(0, n_columns, _COLUMN_CHUNK):
+                end = min(begin + _COLUMN_CHUNK, n_columns)
+                for s in range(n_labels):
+                    product[rows[r], s] += dot(stored[r, begin:end], weights[s, begin:end])

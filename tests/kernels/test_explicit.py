@@ -79,7 +79,9 @@ def test_inner_products_are_the_kernel_for_real_values(train, new, kernel):
     check(kernel, train, new)
 
 
-@pytest.mark.parametrize("kernel", [Polynomial(2), Polynomial(3, 0.5), Normalized(Polynomial(3)), Polynomial(1)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(2), Polynomial(3, 0.5), Normalized(Polynomial(3)), Polynomial(1)], ids=str
+)
 def test_new_data_with_values_against_training_data_without(kernel):
     """Powers of an attribute were merged because training never told them apart; new values still do."""
     train = encode_attributes([[["a", "b", "c"], ["a"], ["b", "c"], []]])

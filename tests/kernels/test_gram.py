@@ -14,7 +14,7 @@ from labseq_core.features import encode_attributes
 from labseq_core.kernels import RBF, Gram, Linear, Normalized, Observations, Polynomial, cross_blocks, cross_product
 from labseq_core.kernels import blocks as module
 from labseq_core.kernels.blocks import KernelColumns, KernelSide, inner_products, shown_bytes, small_block
-from labseq_core.kernels.gram import add_stored_rows
+from labseq_core.kernels.gram import add_stored_rows, stored_product
 from tests.kernels.strategies import batches, kernels
 from tests.kernels.test_kernels import with_named_words
 from tests.reference import kernels as naive
@@ -194,6 +194,14 @@ def test_both_twins_and_plain_python_give_the_same_bits():
         twin(stored, np.arange(9), change, np.array([0, 100, 120]), sums[-1])
     np.testing.assert_array_equal(sums[0], sums[1])
     np.testing.assert_array_equal(sums[0], sums[2])
+    beta = np.random.default_rng(1).normal(size=(3, 120))
+    products = []
+    for twin in (stored_product.serial, stored_product.parallel, stored_product.py_func):
+        products.append(np.empty((120, 3)))
+        twin(stored, np.arange(120)[::-1].copy(), beta, np.array([0, 7, 120]), products[-1])
+    np.testing.assert_array_equal(products[0], products[1])
+    np.testing.assert_allclose(products[0], products[2], **SUM)
+    np.testing.assert_allclose(products[0][::-1], stored @ beta.T, **SUM)
     with parallel_from(0):
         np.testing.assert_array_equal(Gram(Polynomial(2), observations).rows(np.arange(120)), stored)
 
