@@ -13,7 +13,9 @@ from pathlib import Path
 
 from labseq_core._checks import LabSeqError
 
-METHODS_HELP = "methods separated by commas, options after colons: crf:l2=0.1,hmm,perceptron:epochs=20"
+METHODS_HELP = (
+    "methods separated by commas, options after colons: crf:l2=0.1,hmm,dual-perceptron:kernel=poly:2:epochs=20"
+)
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
     "crf": "our CRF beside python-crfsuite: time, memory, tagging speed",

@@ -14,7 +14,7 @@ from labseq_core.kernels.token_match import TokenMatch
 
 KERNELS: dict[str, type[BasicKernel]] = {kernel.name: kernel for kernel in (Linear, Polynomial, RBF, TokenMatch)}
 SYNTAX = "linear, poly:2 (degree), poly:2:0.5 (and constant), rbf:1 (width), token, normalized(poly:2), 2*poly:2+rbf:1"
-MAX_TEXT = 300
+MAX_TEXT, MAX_DEPTH = 300, 6  # characters, parentheses in one another
 _NORMALIZED = "normalized"
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[\d.]+(?:[eE][+-]?\d+)?)(?=\s*\*)|(?P<name>[a-z]+)(?P<arguments>(?::[^:+*()\s]+)*)|(?P<sign>[+*()]))"
@@ -57,6 +57,7 @@ class _Reader:
         if not isinstance(text, str) or len(text) > MAX_TEXT:
             raise LabSeqError(f"a kernel is written as a text of at most {MAX_TEXT} characters: {SYNTAX}")
         self.tokens: list[re.Match] = []
+        self.depth = 0
         place = 0
         while text[place:].strip():
             token = _TOKEN.match(text, place)
@@ -98,14 +99,14 @@ class _Reader:
 
     def atom(self) -> Kernel:
         if self.next("sign", "("):
-            return self.closed(self.sum())
+            return self.inside()
         found = self.next("name")
         if found is None:
             raise self.error()
         name, arguments = found["name"], found["arguments"].split(":")[1:]
         if name == _NORMALIZED and not arguments:
             self.expect("(")
-            return self.closed(Normalized(self.sum()))
+            return Normalized(self.inside())
         readers = _ARGUMENTS.get(name)
         if readers is None or len(arguments) > len(readers):
             raise self.error()
@@ -116,6 +117,12 @@ class _Reader:
         except ValueError:
             raise self.error() from None
 
-    def closed(self, kernel: Kernel) -> Kernel:
+    def inside(self) -> Kernel:
+        """What stands between parentheses."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.error(f"more than {MAX_DEPTH} parentheses in one another")
+        kernel = self.sum()
         self.expect(")")
+        self.depth -= 1
         return kernel

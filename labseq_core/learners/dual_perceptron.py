@@ -27,7 +27,8 @@ _EVER_WRONG, _WRONG_A_PASS = 0.12, 0.03  # shares of positions, a guess
 class DualPerceptron(SequenceLearner):
     """The perceptron as an expansion in kernels: counters say how often each observation was given or denied a label.
 
-    With the linear kernel it is `StructuredPerceptron`, update for update. `support_` are the observations with coefficients.
+    With the linear kernel it is `StructuredPerceptron`, update for update. `expansion_` holds the observations that have
+    coefficients, and the coefficients. memory is in GiB; float32 kernel values (see `Gram`) may decide a near tie otherwise.
     """
 
     method_id = "dual-perceptron"

@@ -144,7 +144,7 @@ def test_typed_kernels(text, kernel):
     [
         "", "pol:2", "poly:2:1:3", "poly:x", "poly:2.5", "poly:0", "poly:2:-1", "rbf:0", "rbf:wide", "linear+", "+linear",
         "linear linear", "2*", "0*linear", "2*3*linear", "normalized", "normalized(linear", "linear)", "1.2.3*linear",
-        "token:a=b", "poly:2;linear", "(" * 290 + "linear", "linear" * 100, "rbf:inf", "rbf:nan",
+        "token:a=b", "poly:2;linear", "(" * 290 + "linear", "((((((((linear))))))))", "linear" * 100, "rbf:inf", "rbf:nan",
     ],
 )  # fmt: skip
 def test_mistyped_kernels_are_told_how_to_write_one(text):

@@ -212,6 +212,18 @@ def test_blocks_between_looks_at_the_callback_change_nothing(monkeypatch, route)
     assert len(stopped.predict(X)) == len(X)
 
 
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2), RBF(1.0)], ids=str)
+def test_nothing_in_nothing_out(kernel):
+    model = DualPerceptron(kernel, epochs=2).fit(X, Y)
+    assert model.predict([]) == []
+    assert len(model.predict([["never", "seen"]])[0]) == 2
+    # One label: there are no mistakes, so there is no support.
+    easy = DualPerceptron(kernel).fit(X, [["O"] * len(x) for x in X])
+    assert easy.n_support_ == easy.n_updates_ == 0
+    assert easy.score(X, [["O"] * len(x) for x in X]) == 1.0
+    assert not easy.potentials(X)[0].node.any()
+
+
 def test_history_counts_mistakes_support_and_follows_dev():
     model = DualPerceptron(Polynomial(2), epochs=5).fit(X[:30], Y[:30], dev=(X[30:], Y[30:]))
     history = model.history_
