@@ -31,10 +31,7 @@ class KernelSide:
         self.kernel, self.observations, self.terms = kernel, observations, kernel.terms()
         self.views = [observations.view(term.basic.attribute) for term in self.terms]
         self.scales = [term_scale(term, observations) for term in self.terms]
-        if not np.isfinite(diagonal(kernel, observations)).all():
-            raise LabSeqError(
-                f"values of {kernel!r} are too large for numbers; scale the attributes, or lower the degree"
-            )
+        refuse_infinite(kernel, observations)
 
     def __len__(self) -> int:
         return len(self.observations)
@@ -46,10 +43,16 @@ def diagonal(kernel: Kernel, observations: Observations) -> np.ndarray:
     for term in kernel.terms():
         squares = observations.view(term.basic.attribute).squares[:, np.newaxis]
         values = squares.copy()
-        with np.errstate(over="ignore", invalid="ignore"):  # infinity is refused by `KernelSide`
+        with np.errstate(over="ignore", invalid="ignore"):  # see `refuse_infinite`
             term.basic.formula(values, squares, squares)
             total += values[:, 0] * term_scale(term, observations) ** 2
     return total
+
+
+def refuse_infinite(kernel: Kernel, observations: Observations) -> None:
+    """No kernel value is above the largest k(x, x): if these are numbers, all are."""
+    if not np.isfinite(diagonal(kernel, observations)).all():
+        raise LabSeqError(f"values of {kernel!r} are too large for numbers; scale the attributes, or lower the degree")
 
 
 def term_scale(term: Term, observations: Observations) -> np.ndarray:
@@ -95,6 +98,7 @@ class KernelColumns(KernelSide):
     def _work_space(self, shape: tuple[int, int]) -> np.ndarray:
         """Kept from tile to tile: taking memory anew costs more than filling it."""
         if self._space is None or len(self._space) < shape[0]:
+            self._space = None  # first given back
             self._space = np.empty(shape)
         return self._space[: shape[0]]
 

@@ -16,7 +16,7 @@ from labseq_core._checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.kernels.base import Kernel
-from labseq_core.kernels.blocks import term_scale
+from labseq_core.kernels.blocks import refuse_infinite, term_scale
 from labseq_core.kernels.conjunctions import Conjunctions, FeatureTable, Polynomials
 from labseq_core.kernels.linear import Linear
 from labseq_core.kernels.observations import Observations
@@ -107,6 +107,7 @@ def _expanded(
     kernel: Kernel, tables: list[FeatureTable], positions: Observations, learn: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """ψ of each position, the features of all terms side by side: indptr, numbers, values."""
+    refuse_infinite(kernel, positions)
     parts = []
     for term, table in zip(kernel.terms(), tables):
         indptr, indices, values = table.expand(positions.view(term.basic.attribute), learn)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labseq_core
-from labseq_core import LabSeqError
+from labseq_core import DualPerceptron, LabSeqError
 from labseq_core.features import FeatureTemplate, encode_attributes
 from labseq_core.kernels import (
     RBF,
@@ -199,3 +199,9 @@ def test_values_beyond_all_numbers_are_refused_before_they_spoil_scores():
     observations = Observations.of(encode_attributes([[{"x": 1e200}, {"x": 1.0}]]))
     with pytest.raises(LabSeqError, match=r"values of Polynomial\(degree=2, constant=1.0\) are too large"):
         Gram(Polynomial(2), observations)
+    for route in ("gram", "explicit"):
+        with pytest.raises(LabSeqError, match="are too large for numbers; scale the attributes"):
+            DualPerceptron(Polynomial(2), route=route).fit([[{"x": 1e200}]], [["A"]])
+    model = DualPerceptron(Polynomial(2), epochs=2).fit([[{"x": 1.0}, {"y": 0.5}]], [["B", "A"]])
+    with pytest.raises(LabSeqError, match="are too large for numbers; scale the attributes"):
+        model.predict([[{"x": 1e200}]])
