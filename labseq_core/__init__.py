@@ -4,10 +4,12 @@ from labseq_core._checks import LabSeqError
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.data.readers import read_conll
 from labseq_core.features import FeatureTemplate
+from labseq_core.kernels import RBF, Linear, Normalized, Polynomial, TokenMatch
 from labseq_core.learners import (
     CRF,
     HMM,
     AdaBoostMR,
+    DualPerceptron,
     LogitBoost,
     MaxEnt,
     NaiveBayes,
@@ -19,6 +21,7 @@ from labseq_core.learners import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "CRF", "HMM", "AdaBoostMR", "FeatureTemplate", "LabSeqError", "LogitBoost", "MaxEnt", "NaiveBayes", "SequenceBoost",
-    "StructuredPerceptron", "ViterbiBoost", "load_dataset", "load_model", "read_conll",
+    "CRF", "HMM", "RBF", "AdaBoostMR", "DualPerceptron", "FeatureTemplate", "LabSeqError", "Linear", "LogitBoost",
+    "MaxEnt", "NaiveBayes", "Normalized", "Polynomial", "SequenceBoost", "StructuredPerceptron", "TokenMatch",
+    "ViterbiBoost", "load_dataset", "load_model", "read_conll",
 ]  # fmt: skip

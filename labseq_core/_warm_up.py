@@ -9,7 +9,7 @@ import numpy as np
 from labseq_core._jit import parallel_from
 from labseq_core.chain import ChainPotentials, forward_backward, k_best, max_marginals, path_scores, viterbi
 from labseq_core.features import FeatureTemplate
-from labseq_core.learners.registry import METHODS, make_learner
+from labseq_core.learners.registry import METHODS, make_learner, method_options
 
 WORDS = [["Ana", "lives", "in", "Lima", "."], ["It", "rains"]]
 LABELS = [["B", "O", "O", "B", "O"], ["O", "O"]]
@@ -31,6 +31,9 @@ def _columns() -> None:
 def _learner(method_id: str) -> None:
     encoded = FeatureTemplate("S3").encode(WORDS)
     make_learner(method_id).fit(encoded, LABELS).predict(WORDS)
+    if "kernel" in method_options(method_id):
+        for kernel, route in (("poly:2", "explicit"), ("rbf:1", "gram")):
+            make_learner(method_id, kernel=kernel, route=route).fit(encoded, LABELS).predict(WORDS)
 
 
 def _with_both_twins(step: Callable[[], None]) -> Callable[[], None]:

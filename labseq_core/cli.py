@@ -13,7 +13,9 @@ from pathlib import Path
 
 from labseq_core._checks import LabSeqError
 
-METHODS_HELP = "methods separated by commas, options after colons: crf:l2=0.1,hmm,perceptron:epochs=20"
+METHODS_HELP = (
+    "methods separated by commas, options after colons: crf:l2=0.1,hmm,dual-perceptron:kernel=poly:2:epochs=20"
+)
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
     "crf": "our CRF beside python-crfsuite: time, memory, tagging speed",
@@ -336,8 +338,12 @@ def _method_choice(text: str):
     from labseq_core.experiments import MethodChoice
     from labseq_core.learners.registry import method_options
 
-    method, *pairs = text.strip().split(":")
+    method, *pieces = text.strip().split(":")
     specs = method_options(method)
+    pairs: list[str] = []
+    for piece in pieces:
+        # What has no name goes on with the value before it: "kernel=poly:2" is one pair.
+        pairs[-1:] = [f"{pairs[-1]}:{piece}"] if pairs and "=" not in piece else [*pairs[-1:], piece]
     options = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

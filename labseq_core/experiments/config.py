@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -14,6 +15,7 @@ from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import find_method, make_learner, method_options
 
 MAX_METHODS, MAX_FOLDS = 20, 50
+_CLASS = re.compile(r"\b[A-Z]\w*(?=\()")  # learners and kernels in an expression
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,10 @@ class MethodChoice:
 
     def __post_init__(self) -> None:
         make_learner(self.method, **self.options)
-        defaults = {name: option.default for name, option in method_options(self.method).items()}
-        changed = {name: value for name, value in sorted(self.options.items()) if value != defaults[name]}
+        specs = method_options(self.method)
+        # Two ways to write one kernel are one choice.
+        chosen = {name: specs[name].read(value) for name, value in sorted(self.options.items())}
+        changed = {name: specs[name].plain(value) for name, value in chosen.items() if value != specs[name].default}
         object.__setattr__(self, "options", changed)
 
     @property
@@ -155,8 +159,17 @@ class ExperimentConfig:
     def python_snippet(self) -> str:
         """A script on the library alone that trains and scores the same methods on the same split."""
         lines = ["from labseq_core import FeatureTemplate, load_dataset", "from labseq_core.evaluation import evaluate"]
-        names = {choice.method: find_method(choice.method).learner.__name__ for choice in self.methods}
-        lines.append(f"from labseq_core import {', '.join(sorted(set(names.values())))}")
+        learners, names = [], set()
+        for choice in self.methods:
+            specs, options = method_options(choice.method), dict(choice.options)
+            if "seed" in specs:
+                options.setdefault("seed", self.seed)
+            arguments = find_method(choice.method).arguments(options)
+            values = [repr(specs[name].read(value) if name in specs else value) for name, value in arguments.items()]
+            shown = ", ".join(map("=".join, zip(arguments, values)))
+            learners.append(f"{find_method(choice.method).learner.__name__}({shown})")
+            names |= set(_CLASS.findall(learners[-1]))
+        lines.append(f"from labseq_core import {', '.join(sorted(names))}")
         features = {
             name: value for name, value in self.features.make().get_params().items() if value not in (None, False)
         }
@@ -176,14 +189,6 @@ class ExperimentConfig:
             lines.append("parts = [(training, testing)]")
         lines.append("for train, test in parts:")
         lines.append(f"    X = FeatureTemplate({shown}).encode(train)")
-        learners = []
-        for choice in self.methods:
-            options = dict(choice.options)
-            if "seed" in method_options(choice.method):
-                options.setdefault("seed", self.seed)
-            arguments = find_method(choice.method).arguments(options)
-            shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-            learners.append(f"{names[choice.method]}({shown})")
         lines.append(f"    for learner in ({', '.join(learners)},):")
         watched = not self.folds and any(choice.watches_development for choice in self.methods)
         # The others only follow their accuracy on it.

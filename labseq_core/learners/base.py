@@ -14,6 +14,7 @@ from labseq_core.chain import ChainPotentials, forward_backward, k_best, path_sc
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
+from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.options import Option
 from labseq_core.persistence import save_archive
 from labseq_core.solvers.history import Callback, Recorder
@@ -208,7 +209,7 @@ class SequenceLearner:
 
     @classmethod
     def _from_archive(cls, arrays: dict[str, np.ndarray], meta: dict) -> SequenceLearner:
-        learner = cls(**meta["params"])
+        learner = cls(**{name: _restored(value) for name, value in meta["params"].items()})
         learner.classes_, learner.vocabulary_ = meta["classes"], Alphabet(meta["attributes"])
         learner.template_ = None if meta["template"] is None else FeatureTemplate.from_dict(meta["template"])
         learner._history_rows = meta["history"]
@@ -267,5 +268,11 @@ def _flat_labels(labels: Labels, offsets: np.ndarray) -> list[str]:
 
 
 def _plain(value):
-    """A number of numpy as Python's own, for JSON."""
+    """A hyper-parameter as JSON holds it: a number of numpy as Python's own, a kernel as a dict."""
+    if isinstance(value, Kernel):
+        return value.to_dict()
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _restored(value):
+    return kernel_from_dict(value) if isinstance(value, dict) else value

@@ -9,9 +9,11 @@ from numbers import Integral, Real
 import numpy as np
 
 from labseq_core._checks import LabSeqError
+from labseq_core.kernels import Kernel, parse_kernel
+from labseq_core.kernels.text import SYNTAX
 
 # Numbers of numpy count too: grids of a search are made of them.
-KINDS = {"float": (Real,), "int": (Integral,), "bool": (bool, np.bool_), "choice": (str,)}
+KINDS = {"float": (Real,), "int": (Integral,), "bool": (bool, np.bool_), "choice": (str,), "kernel": (Kernel,)}
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Option:
 
     name: str
     kind: str  # a key of KINDS
-    default: float | int | bool | str | None
+    default: float | int | bool | str | Kernel | None
     help: str
     low: float | None = None
     high: float | None = None
@@ -32,7 +34,7 @@ class Option:
     def check(self, value) -> None:
         """Raise an error that names the allowed values."""
         is_number = isinstance(value, Real) and not isinstance(value, bool)
-        fits = isinstance(value, KINDS[self.kind]) and (self.kind in ("bool", "choice") or is_number)
+        fits = isinstance(value, KINDS[self.kind]) and (self.kind not in ("float", "int") or is_number)
         if fits and is_number:
             inside = (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
             fits = math.isfinite(value) and inside
@@ -47,13 +49,25 @@ class Option:
             return "True or False"
         if self.kind == "choice":
             return ", ".join(map(shown_choice, self.choices))
+        if self.kind == "kernel":
+            return f"a kernel such as Polynomial(2), written {SYNTAX}"
         noun = "a whole number" if self.kind == "int" else "a number"
         if self.low is not None and self.high is not None:
             return f"{noun} from {self.low:g} to {self.high:g}"
         return noun if self.low is None else f"{noun} of at least {self.low:g}"
 
-    def parse(self, text: str) -> float | int | bool | str | None:
+    def plain(self, value):
+        """The value as configurations and JSON hold it: a kernel is its text."""
+        return str(value) if self.kind == "kernel" else value
+
+    def read(self, plain):
+        """The value back from its plain form."""
+        return parse_kernel(plain) if self.kind == "kernel" and isinstance(plain, str) else plain
+
+    def parse(self, text: str) -> float | int | bool | str | Kernel | None:
         """The value a user typed."""
+        if self.kind == "kernel":
+            return parse_kernel(text)
         try:
             if self.kind == "choice":
                 return {shown_choice(choice): choice for choice in self.choices}[text.strip()]

@@ -10,7 +10,7 @@ from labseq_core.features import EncodedSequences
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, SEED, START_STOP, Option
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.averaged_updates import perceptron_block
+from labseq_core.solvers.averaged_updates import blocks_of, perceptron_block
 from labseq_core.solvers.history import Recorder
 
 BLOCK_TOKENS = 20_000  # between two looks at the callback
@@ -58,7 +58,7 @@ class StructuredPerceptron(LinearLearner):
         for epoch in range(1, self.epochs + 1):
             order = random.permutation(n_sequences) if self.shuffle else np.arange(n_sequences)
             wrong_labels = wrong_sequences = seen = 0
-            for block in _blocks(order, lengths):
+            for block in blocks_of(order, lengths, BLOCK_TOKENS):
                 steps, labels_missed, sequences_missed = perceptron_block(
                     block, encoded.indptr, encoded.indices, encoded.values, encoded.offsets, labels,
                     weights.node, weights.edge, weights.start, weights.stop, self.start_stop,
@@ -88,10 +88,3 @@ class StructuredPerceptron(LinearLearner):
             allowed = ChainPotentials.trusted(start, nothing, edge, weights.stop, encoded.offsets)
             refuse_forbidden(path_scores(allowed, labels))
             weights.start[:], weights.edge[:] = start, edge
-
-
-def _blocks(order: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
-    """The order cut into runs of about BLOCK_TOKENS tokens."""
-    tokens = np.cumsum(lengths[order])
-    cuts = np.searchsorted(tokens, np.arange(BLOCK_TOKENS, tokens[-1], BLOCK_TOKENS))
-    return [block for block in np.split(order, cuts) if block.size]

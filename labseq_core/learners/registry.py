@@ -10,6 +10,7 @@ from labseq_core._checks import LabSeqError
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
+from labseq_core.learners.dual_perceptron import DualPerceptron
 from labseq_core.learners.hmm import HMM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
@@ -78,6 +79,7 @@ _METHODS = (
     _MARGINAL_EXPONENTIAL,
     _EXPONENTIAL,
     Method.of(StructuredPerceptron),
+    Method.of(DualPerceptron),
     Method.of(SequenceBoost),
     Method.of(LogitBoost),
     Method.of(AdaBoostMR),
@@ -104,7 +106,8 @@ def make_learner(method_id: str, **options) -> SequenceLearner:
     for name, value in options.items():
         if name not in specs:
             raise LabSeqError(f"method {method_id} has no option {name!r}; it has {', '.join(specs)}")
-        specs[name].check(value)
+        options[name] = specs[name].read(value)
+        specs[name].check(options[name])
     return method.learner(**method.arguments(options))
 
 

@@ -12,7 +12,8 @@ from numba import prange
 
 from labseq_core._jit import BatchRoutine, compiled
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
-from labseq_core.scoring.sparse import collect_batch, even_chunks, score_batch, transposed
+from labseq_core.features.transposed import even_chunks, transposed
+from labseq_core.scoring.sparse import collect_batch, score_batch
 
 
 class TypeScoring:

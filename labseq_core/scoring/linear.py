@@ -14,8 +14,9 @@ from labseq_core.chain import ChainPotentials, ChainStatistics
 from labseq_core.chain.batch import chunk_bounds
 from labseq_core.chain.constraints import Constraints
 from labseq_core.features.encoded import EncodedSequences
+from labseq_core.features.transposed import transposed
 from labseq_core.scoring.by_type import TypeScoring
-from labseq_core.scoring.sparse import collect_batch, score_batch, transposed
+from labseq_core.scoring.sparse import collect_batch, score_batch
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,13 @@ from labseq_core.chain.max_recursions import viterbi_sequence
 from labseq_core.scoring.sparse import score_positions
 
 
+def blocks_of(order: np.ndarray, lengths: np.ndarray, n_tokens: int) -> list[np.ndarray]:
+    """The order of sequences cut into runs of about so many tokens."""
+    tokens = np.cumsum(lengths[order])
+    cuts = np.searchsorted(tokens, np.arange(n_tokens, tokens[-1], n_tokens))
+    return [block for block in np.split(order, cuts) if block.size]
+
+
 @compiled
 def perceptron_block(
     order, indptr, indices, values, offsets, labels, node_weights, edge_weights, start, stop, start_stop,

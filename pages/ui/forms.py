@@ -10,6 +10,7 @@ from labseq_core.data.readers import ReaderOption
 from labseq_core.experiments import MethodChoice
 from labseq_core.features import TEMPLATES
 from labseq_core.learners import METHODS, method_options
+from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import SEED, Option, shown_choice
 
 _POWERS = range(-4, 5)
@@ -67,6 +68,8 @@ def _option_widget(method: str, option: Option) -> Any:
     shared = {"label": option.name, "key": f"{method}.{option.name}", "bind": "query-params", "help": help_text}
     if option.kind == "bool":
         return st.toggle(value=option.default, **shared)
+    if option.kind == "kernel":
+        return _kernel_widgets(option, shared)
     if option.kind == "choice":
         return st.selectbox(
             options=list(map(shown_choice, option.choices)), index=option.choices.index(option.default), **shared
@@ -78,6 +81,22 @@ def _option_widget(method: str, option: Option) -> Any:
         index = powers.index(f"{option.default:g}")
         return st.selectbox(options=powers, index=index, accept_new_options=True, **shared) or ""
     return st.number_input(min_value=option.low, max_value=option.high, value=option.default, format="%g", **shared)
+
+
+def _kernel_widgets(option: Option, shared: dict[str, Any]) -> str:
+    """The kind of kernel, then its parameters; sums and the like can be typed. Gives the kernel's text."""
+    kinds = list(KERNEL_PARAMETERS)
+    usual = str(option.default).partition(":")[0]
+    kind = st.selectbox(options=kinds, index=kinds.index(usual), accept_new_options=True, **shared) or ""
+    values = [
+        st.number_input(
+            parameter.name, parameter.low, parameter.high, parameter.default, key=f"{shared['key']}.{parameter.name}",
+            format="%d" if parameter.kind == "int" else "%g", bind="query-params",
+            help=f"{parameter.help} Allowed: {parameter.allowed}.",
+        )
+        for parameter in KERNEL_PARAMETERS.get(kind, ())
+    ]  # fmt: skip
+    return ":".join([kind, *map(str, values)])
 
 
 def _powers_of_ten(option: Option) -> list[str]:

@@ -23,8 +23,12 @@ def _differences(choice: MethodChoice, alike: list[MethodChoice]) -> str:
     """The values of the options in which these differ."""
     words = []
     for name, option in method_options(choice.method).items():
-        if len({other.options.get(name, option.default) for other in alike}) > 1:
-            value = choice.options.get(name, option.default)
-            shown = f"{value:g}" if isinstance(value, float) else str(value).lower()
-            words.append(shown if option.kind == "choice" and None not in option.choices else f"{name}={shown}")
+        usual = option.plain(option.default)
+        if len({other.options.get(name, usual) for other in alike}) > 1:
+            value = choice.options.get(name, usual)
+            shown = (
+                f"{value:g}" if isinstance(value, float) else value if isinstance(value, str) else str(value).lower()
+            )
+            speaks_for_itself = option.kind == "kernel" or (option.kind == "choice" and None not in option.choices)
+            words.append(shown if speaks_for_itself else f"{name}={shown}")
     return ", ".join(words)

@@ -36,6 +36,26 @@ def test_a_loss_is_chosen_by_its_method(open_page):
     assert "CRF(loss='exp', length_decay=0.25)" in text(app)
 
 
+def test_a_kernel_is_chosen_with_its_parameters_or_typed(open_page):
+    app = open_page("train", dataset="toy-pos", methods="Dual perceptron")
+    assert "--methods dual-perceptron " in text(app)
+    app.selectbox(key="dual-perceptron.kernel").set_value("poly").run()
+    app.number_input(key="dual-perceptron.kernel.degree").set_value(3).run()
+    app.number_input(key="dual-perceptron.kernel.constant").set_value(0.5).run()
+    assert problems(app) == []
+    assert "dual-perceptron:kernel=poly:3:0.5 " in text(app)
+    assert "DualPerceptron(kernel=Polynomial(degree=3, constant=0.5)" in text(app)
+    app.selectbox(key="dual-perceptron.kernel").set_value("rbf").run()
+    app.number_input(key="dual-perceptron.kernel.width").set_value(2.0).run()
+    assert "dual-perceptron:kernel=rbf:2 " in text(app)
+    linked = open_page("train", methods="Dual perceptron", **{"dual-perceptron.kernel": "normalized(poly:2)+token"})
+    assert problems(linked) == []
+    assert "kernel: normalized(poly:2)+token" in text(linked)
+    wrong = open_page("train", methods="Dual perceptron", **{"dual-perceptron.kernel": "cosine"})
+    (message,) = problems(wrong)
+    assert "kernel is 'cosine'; write linear, poly:2" in message
+
+
 @pytest.mark.parametrize("template", [name for name in TEMPLATES if name != "custom"])
 def test_every_template_can_be_chosen(open_page, template):
     app = open_page("train", dataset="pitch-accent")

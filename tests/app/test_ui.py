@@ -42,6 +42,8 @@ def test_short_names_say_only_what_differs():
     ]
     assert list(short_names(more).values()) == [*names, "Sequence boosting (exact, rounds=500, smoothing=0.01)", "CRF"]
     assert list(short_names(more)) == [choice.label for choice in more]
+    kernels = [MethodChoice("dual-perceptron", {"kernel": kernel}) for kernel in ("linear", "poly:2", "token:Lemma")]
+    assert list(short_names(kernels).values()) == ["linear", "poly:2", "token:Lemma"]
     constrained = [MethodChoice("crf"), MethodChoice("crf", {"constraints": "bio"})]
     assert list(short_names(constrained).values()) == ["constraints=none", "constraints=bio"]
 

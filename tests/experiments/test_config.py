@@ -1,6 +1,7 @@
 """The configuration: validated, frozen, the same after any round trip."""
 
 import json
+import shlex
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 from labseq_core._checks import LabSeqError
 from labseq_core.cli import _method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.kernels import Polynomial
+from tests.kernels.strategies import kernels
 
 CORPUS = "spanish-ner"
 
@@ -26,6 +29,7 @@ configs = st.builds(
             st.builds(lambda n, a: MethodChoice("perceptron", {"epochs": n, "averaged": a}), st.integers(1, 9), st.booleans()),
             st.builds(lambda decay: MethodChoice("exp", {"length_decay": decay}), st.floats(0.01, 1.0)),
             st.just(MethodChoice("hmm")),
+            st.builds(lambda kernel: MethodChoice("dual-perceptron", {"kernel": kernel, "epochs": 3}), kernels),
         ),
         min_size=1, max_size=4, unique_by=lambda choice: choice.label,
     ),
@@ -47,14 +51,35 @@ def test_round_trips_keep_everything(made):
 
 @given(configs)
 def test_the_command_line_says_the_same(made):
-    words = made.cli_command().split()
-    listed = words[words.index("--methods") + 1].strip("'")
+    words = shlex.split(made.cli_command())
+    listed = words[words.index("--methods") + 1]
     shown = [_method_choice(text) for text in listed.split(",")]
     assert [choice.method for choice in shown] == [choice.method for choice in made.methods]
     for mine, theirs in zip(made.methods, shown):
         assert set(mine.options) >= set(theirs.options)
         for name, value in theirs.options.items():
-            assert value == pytest.approx(mine.options[name], rel=1e-5), name
+            number = isinstance(value, float)
+            assert value == (pytest.approx(mine.options[name], rel=1e-5) if number else mine.options[name]), name
+
+
+def test_a_kernel_is_written_as_its_text_however_it_was_given():
+    given = ["poly:2", "poly:2:1", " poly:2:1.0", Polynomial(2)]
+    choices = [MethodChoice("dual-perceptron", {"kernel": kernel}) for kernel in given]
+    assert {json.dumps(choice.options) for choice in choices} == {'{"kernel": "poly:2"}'}
+    assert choices[0].label == "Dual perceptron (kernel=poly:2)"
+    assert MethodChoice("dual-perceptron", {"kernel": "linear"}).options == {}
+    made = config(methods=[choices[0], MethodChoice("dual-perceptron", {"kernel": "0.5*normalized(poly:3)+rbf:2"})])
+    assert "kernel: poly:2\n" in made.to_yaml()
+    assert "dual-perceptron:kernel=poly:2,dual-perceptron:kernel=0.5*normalized(poly:3)+rbf:2" in made.cli_command()
+    snippet = made.python_snippet()
+    assert "from labseq_core import DualPerceptron, Normalized, Polynomial, RBF\n" in snippet
+    shown = "0.5 * Normalized(kernel=Polynomial(degree=3, constant=1.0)) + RBF(width=2.0)"
+    assert f"DualPerceptron(kernel={shown}, seed=0)" in snippet
+    text = "dual-perceptron:kernel=poly:2:0.5:epochs=3"
+    assert _method_choice(text).options == {"epochs": 3, "kernel": "poly:2:0.5"}
+    for wrong in ("kernel=poly:0", "kernel=pol:2", "epochs=3:2", "poly:2"):
+        with pytest.raises(LabSeqError):
+            _method_choice(f"dual-perceptron:{wrong}")
 
 
 def test_equal_choices_have_equal_hashes():
@@ -116,7 +141,7 @@ def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
     from labseq_core.experiments.runner import run_task, tasks_of
 
     chosen = [("hmm", {}), ("perceptron", {"epochs": 2}), ("exp", {"length_decay": 0.1}), ("crf-marginal", {})]
-    chosen += [("boost", {"rounds": 40, "patience": 5})]
+    chosen += [("boost", {"rounds": 40, "patience": 5}), ("dual-perceptron", {"kernel": "2*token+rbf:1", "epochs": 2})]
     made = config(
         methods=(MethodChoice(*choice) for choice in chosen), features=FeatureChoice("S1"), folds=folds, seed=3
     )

@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from labseq_core import FeatureTemplate, LabSeqError
 from labseq_core.data.sequences import Sequences
+from labseq_core.kernels import Linear, Polynomial
 from labseq_core.learners import CRF, METHODS, find_method, make_learner, method_options
 from tests.reference import toy
 
@@ -21,7 +22,8 @@ GRIDS = {
     "maxent": {"l2": [0.1, 10.0]},
     "naive-bayes": {"smoothing": [0.1, 1.0]}, "hmm": {"smoothing": [0.1, 1.0]}, "crf": {"l2": [0.1, 10.0]},
     "crf-marginal": {"l2": [0.01, 0.1]}, "crf-marginal-exp": {"l2": [0.1, 10.0]}, "exp": {"length_decay": [0.3, 0.6]},
-    "perceptron": {"epochs": np.array([1, 3])}, "boost": {"bound": ["loose", "tight"]}, "logitboost": {"rounds": [5, 50]},
+    "perceptron": {"epochs": np.array([1, 3])}, "dual-perceptron": {"kernel": [Linear(), Polynomial(2)]},
+    "boost": {"bound": ["loose", "tight"]}, "logitboost": {"rounds": [5, 50]},
     "adaboost-mr": {"smoothing": [1e-3, 1e-2]}, "viterbi-boost": {"rounds": [5, 50]},
 }  # fmt: skip
 

@@ -4,19 +4,24 @@ import numpy as np
 import pytest
 
 from labseq_core import CRF, HMM, LabSeqError, StructuredPerceptron
+from labseq_core.kernels import RBF, Linear, Polynomial
+from labseq_core.kernels.text import KERNELS
+from labseq_core.learners import make_learner
+from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import Option
 
 NUMBER = Option("l2", "float", 1.0, "help", low=0.0, high=10.0)
 COUNT = Option("epochs", "int", 5, "help", low=1, high=9)
 SWITCH = Option("averaged", "bool", True, "help")
 CHOICE = Option("loss", "choice", "log", "help", choices=("log", "exp"))
+KERNEL = Option("kernel", "kernel", Linear(), "help")
 
 
 @pytest.mark.parametrize(
     ("option", "value"),
     [
         (NUMBER, 0), (NUMBER, 10.0), (NUMBER, np.float32(0.5)), (NUMBER, np.int64(3)), (COUNT, 1), (COUNT, np.int32(9)),
-        (SWITCH, False), (SWITCH, np.True_), (CHOICE, "exp"),
+        (SWITCH, False), (SWITCH, np.True_), (CHOICE, "exp"), (KERNEL, RBF(2.0)), (KERNEL, Linear() + Polynomial(2)),
     ],
 )  # fmt: skip
 def test_allowed_values(option, value):
@@ -55,6 +60,7 @@ def test_refused_values_are_named_with_what_is_allowed(option, value, allowed):
         (SWITCH, "False", False),
         (SWITCH, "true", True),
         (CHOICE, "exp", "exp"),
+        (KERNEL, "poly:3", Polynomial(3)),
     ],
 )
 def test_typed_values(option, text, value):
@@ -63,10 +69,11 @@ def test_typed_values(option, text, value):
 
 
 @pytest.mark.parametrize(
-    ("option", "text"), [(NUMBER, "one"), (NUMBER, "99"), (COUNT, "2.5"), (SWITCH, "1"), (CHOICE, "")]
+    ("option", "text"),
+    [(NUMBER, "one"), (NUMBER, "99"), (COUNT, "2.5"), (SWITCH, "1"), (CHOICE, ""), (KERNEL, "cosine")],
 )
 def test_mistyped_values(option, text):
-    with pytest.raises(LabSeqError, match=f"{option.name} is .*; allowed: "):
+    with pytest.raises(LabSeqError, match=f"{option.name} is .*; (allowed: |write linear, poly:2)"):
         option.parse(text)
 
 
@@ -86,3 +93,26 @@ def test_the_constructor_stores_and_fit_checks(learner, message):
     with pytest.raises(LabSeqError, match=message):
         learner.fit([["a"]], [["A"]])
     assert not hasattr(learner, "classes_")
+
+
+def test_a_kernel_has_a_plain_form():
+    assert KERNEL.plain(Polynomial(2)) == "poly:2"
+    assert KERNEL.read("poly:2") == KERNEL.read(Polynomial(2)) == Polynomial(2)
+    assert NUMBER.plain(0.5) == NUMBER.read(0.5) == 0.5
+    assert make_learner("dual-perceptron", kernel="rbf:2").kernel == RBF(2.0)
+    with pytest.raises(LabSeqError, match="kernel is 3; allowed: a kernel such as Polynomial"):
+        make_learner("dual-perceptron", kernel=3)
+
+
+def test_what_a_form_asks_for_is_what_each_kernel_has():
+    assert KERNEL_PARAMETERS.keys() == KERNELS.keys()
+    for name, parameters in KERNEL_PARAMETERS.items():
+        usual = KERNELS[name]()
+        for parameter in parameters:
+            assert getattr(usual, parameter.name) == parameter.default
+            for value in (parameter.low, parameter.high):
+                parameter.check(value)
+                made = KERNELS[name](**{parameter.name: value})
+                assert getattr(made, parameter.name) == value
+        text = ":".join([name, *(str(parameter.default) for parameter in parameters)])
+        assert KERNEL.parse(text) == usual

@@ -1,0 +1,23 @@
+"""The linear kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core.kernels.base import BasicKernel
+
+
+@dataclass(frozen=True)
+class Linear(BasicKernel):
+    """k(x, z) = ⟨x, z⟩: the methods with explicit weights in their dual form."""
+
+    name = "linear"
+    polynomial = 1, 0.0
+
+    def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Inner products are what it is."""
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,37 @@
+"""The Gaussian kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core.kernels.base import BasicKernel, number_text, positive_number
+
+
+@dataclass(frozen=True)
+class RBF(BasicKernel):
+    """k(x, z) = exp(-|x - z|² / (2 width²)).
+
+    width: the distance at which similarity has fallen to exp(-1/2) = 0.61. For 0/1 attributes |x - z|² is the number of
+    attributes that only one of the two has. Narrow: only near duplicates are alike; very wide: all are.
+    """
+
+    width: float = 1.0
+    name = "rbf"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", positive_number("width", self.width))
+
+    def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        # |x - z|² = ⟨x, x⟩ + ⟨z, z⟩ - 2 ⟨x, z⟩; rounding must not make it negative
+        inner *= -2.0
+        inner += left + right
+        np.maximum(inner, 0.0, out=inner)
+        with np.errstate(over="ignore"):  # at a tiny width, whose square would be 0: infinitely far
+            inner /= self.width
+            inner /= -2.0 * self.width
+        np.exp(inner, out=inner)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{number_text(self.width)}"

@@ -1,0 +1,177 @@
+"""Scores as kernel expansions: coefficients -> potentials, and statistics -> coefficients. T 2.9, 2.12; METHODS 4, 5.
+
+node[t, s] = Σ_j k(x_t, z_j) β[j, s],      edge = η δ,      z_j the distinct training observations
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.chain import ChainPotentials, ChainStatistics
+from labseq_core.chain.constraints import Constraints
+from labseq_core.data.alphabet import Alphabet
+from labseq_core.features.encoded import EncodedSequences
+from labseq_core.kernels import (
+    DEFAULT_MEMORY,
+    ExplicitMap,
+    Gram,
+    Kernel,
+    Linear,
+    Observations,
+    cross_product,
+    explicit_map,
+    explicit_size,
+)
+from labseq_core.kernels.observations import SparseRows
+from labseq_core.scoring.linear import LinearScoring, LinearWeights
+
+ROUTES = ("auto", "explicit", "gram")
+_LOOK_UP = 20  # products that looking up one feature costs as much as
+_KERNEL_VALUE = 6  # and one kernel value
+
+
+class KernelScoring:
+    """Scores of the training sequences themselves, through their Gram matrix."""
+
+    def __init__(
+        self,
+        gram: Gram,
+        offsets: np.ndarray,
+        n_labels: int,
+        eta: float = 1.0,
+        constraints: Constraints | None = None,
+    ):
+        self.gram, self.offsets, self.n_labels = gram, offsets, n_labels
+        self.eta, self.constraints = eta, constraints
+        self.rows = gram.observations.rows  # (positions,): the observation of each position
+
+    def potentials(self, beta: np.ndarray, delta: np.ndarray) -> ChainPotentials:
+        """beta: (observations, S), delta: (S, S)."""
+        return _potentials(self.gram.product(beta)[self.rows], delta, self.eta, self.constraints, self.offsets)
+
+    def coefficients(self, statistics: ChainStatistics) -> tuple[np.ndarray, np.ndarray]:
+        """The way back: the derivative of a loss as a function, by its own coefficients (β, δ); METHODS 5.
+
+        Positions that share an observation share its coefficients, so their statistics add up.
+        """
+        beta = np.zeros((len(self.gram), self.n_labels))
+        np.add.at(beta, self.rows, statistics.node)
+        return beta, np.array(statistics.edge)
+
+
+class RunningScores:
+    """Node scores of all training observations, kept up to date while a few coefficients move at a time."""
+
+    def __init__(self, gram: Gram, n_labels: int):
+        self.gram = gram
+        self.by_label = np.zeros((n_labels, len(gram)))  # [label, observation]
+
+    def move(self, observations: np.ndarray, change: np.ndarray) -> None:
+        """β[observations] += change, (k, S)."""
+        self.gram.add_rows(self.by_label, observations, change)
+
+
+@dataclass(frozen=True)
+class KernelExpansion:
+    """A fitted expansion: the observations with coefficients, and the coefficients.
+
+    route: "gram" evaluates the kernel between new and support observations; "explicit" turns the coefficients into weights
+    of explicit features once and then scores linearly; "auto" takes the cheaper one. The choice depends on the expansion
+    alone, so that a sequence gets the same scores alone and in a batch.
+    """
+
+    kernel: Kernel
+    support: Observations
+    beta: np.ndarray  # (support observations, S)
+    delta: np.ndarray  # (S, S): delta[from, to]
+    eta: float = 1.0
+    constraints: Constraints | None = None
+    memory: int = DEFAULT_MEMORY
+    route: str = "auto"
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, observations: Observations, beta: np.ndarray, delta: np.ndarray, eta: float = 1.0, **more
+    ) -> KernelExpansion:
+        """From coefficients of all training observations: those without any are dropped."""
+        support = np.flatnonzero(beta.any(axis=1))
+        return cls(kernel, observations.take(support), beta[support], delta, eta, **more)
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.delta)
+
+    def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
+        """Of any sequences, in the vocabulary of the training data."""
+        if len(self.support) == 0:
+            node = np.zeros((encoded.n_positions, self.n_labels))
+        elif self._explicit is not None:
+            mapping, weights = self._explicit
+            mapped = mapping.apply(encoded, scaled=False)
+            node = LinearScoring(mapped, self.n_labels).potentials(weights).node
+        else:
+            new = Observations.of(encoded)
+            node = cross_product(self.kernel, new, self.support, self.beta, self.memory)[new.rows]
+        return _potentials(node, self.delta, self.eta, self.constraints, encoded.offsets)
+
+    @cached_property
+    def _explicit(self) -> tuple[ExplicitMap, LinearWeights] | None:
+        """w_f = c_f Σ_j ψ_f(z_j) β[j], if explicit features are the way to go."""
+        if not self._goes_explicit():
+            return None
+        mapping, mapped = explicit_map(self.kernel, self._support_as_sequences(), scaled=False)
+        scoring, nothing = LinearScoring(mapped, self.n_labels), np.zeros(self.n_labels)
+        weights = scoring.weights(scoring.gradient(ChainStatistics(nothing, self.beta, self.delta, nothing)))
+        if mapping.scale.size:
+            weights.node[:] *= mapping.scale[:, np.newaxis]
+        return mapping, weights
+
+    def _goes_explicit(self) -> bool:
+        if self.route != "auto":
+            return self.route == "explicit"
+        if self.kernel == Linear():
+            return True
+        size = explicit_size(self.kernel, self._support_as_sequences())
+        if size is None or size.n_bytes(self.n_labels) > self.memory:
+            return False
+        explicit_cost = size.entries / len(self.support) * (self.n_labels + _LOOK_UP)
+        return explicit_cost < len(self.support) * (self.n_labels + _KERNEL_VALUE)
+
+    def _support_as_sequences(self) -> EncodedSequences:
+        vectors = self.support.vectors
+        every = np.arange(len(vectors) + 1)
+        return EncodedSequences(vectors.indptr, vectors.indices, vectors.values, every, self.support.vocabulary)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What is saved, beside kernel, eta and vocabulary."""
+        vectors = self.support.vectors
+        return {
+            "beta": self.beta, "delta": self.delta, "support_indptr": vectors.indptr, "support_indices": vectors.indices,
+            "support_values": vectors.values,
+        }  # fmt: skip
+
+    @classmethod
+    def restore(
+        cls, arrays: dict[str, np.ndarray], kernel: Kernel, vocabulary: Alphabet, eta: float, **more
+    ) -> KernelExpansion:
+        """From `arrays`."""
+        beta, delta = arrays["beta"], arrays["delta"]
+        vectors = SparseRows(
+            arrays["support_indptr"], arrays["support_indices"], arrays["support_values"], len(vocabulary)
+        )
+        fits = beta.shape == (len(vectors), len(delta)) and vectors.indptr[-1] == vectors.indices.size
+        require(fits, "the coefficients and the support observations do not fit together")
+        return cls(kernel, Observations(vectors, np.arange(len(vectors)), vocabulary), beta, delta, eta, **more)
+
+
+def _potentials(
+    node: np.ndarray, delta: np.ndarray, eta: float, constraints: Constraints | None, offsets: np.ndarray
+) -> ChainPotentials:
+    start, edge = np.zeros(len(delta)), eta * delta
+    if constraints is not None:
+        start, edge = constraints.apply(start, edge)
+    return ChainPotentials.trusted(start, np.ascontiguousarray(node), edge, np.zeros(len(delta)), offsets)
