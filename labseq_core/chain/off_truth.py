@@ -333,7 +333,10 @@ def off_truth_batch(
                     continue
                 rest[i] = left[lane]
                 log_probability[i] = math.log1p(-left[lane]) if left[lane] < 0.5 else log_p[lane]
-                for r in range(n_labels):
-                    for s in range(n_labels):
-                        share = products[r, s, lane] * exp_edge[0, r, s] - missed[r * n_labels + s, lane]
-                        edge_rows[i, r * n_labels + s] = factor[lane] * share
+            for r in range(n_labels):
+                for s in range(n_labels):
+                    for lane in range(lanes):
+                        i = members[lane]
+                        if i >= 0 and not in_log_domain[i]:
+                            share = products[r, s, lane] * exp_edge[0, r, s] - missed[r * n_labels + s, lane]
+                            edge_rows[i, r * n_labels + s] = factor[lane] * share
