@@ -17,12 +17,14 @@ from numba import prange
 
 from labseq_core._checks import as_label_indices
 from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.chain.batch import length_of
 from labseq_core.chain.inference import exponentiated_edges, path_scores
+from labseq_core.chain.lockstep import LANES, row_length
+from labseq_core.chain.off_truth import FEWEST_LANES, chunks_of_groups, group_bounds
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.scores import node_score
+from labseq_core.chain.shifted_lanes import shifted_group
 from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
-
-CHUNKS = 64
 
 
 @dataclass(frozen=True)
@@ -74,55 +76,68 @@ def shifted_rest(
     potentials: ChainPotentials, labels: np.ndarray, shift: FeatureShift, step: float, sequences: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """log odds, E[u] and E[u²] of the given sequences, without checks."""
-    found = np.empty((3, sequences.size))
-    amounts = np.zeros(0) if shift.amounts is None else shift.amounts
     lengths = potentials.offsets[sequences + 1] - potentials.offsets[sequences]
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    chunks = np.unique(np.searchsorted(ends, np.linspace(0, ends[-1], min(CHUNKS, sequences.size) + 1)))
+    by_length = np.argsort(-lengths, kind="stable")
+    ordered = sequences[by_length]
+    groups = group_bounds(ordered, potentials.offsets)
+    amounts = np.zeros(0) if shift.amounts is None else shift.amounts
     exp_edge, _, _, in_range = exponentiated_edges(potentials)
     shifted_edge, in_range = exp_edge[0].copy(), bool(in_range[0])
     if shift.amounts is None:
         in_range = in_range and abs(step) < -LOG_FLOOR
         shifted_edge[shift.previous_label, shift.label] *= math.exp(step) if in_range else 1.0
+    in_range = in_range and abs(step) * float(np.abs(amounts).max(initial=0.0)) < -LOG_FLOOR
+    found = np.empty((3, sequences.size))
     _shifted_batch(
-        potentials.start, potentials.node, potentials.edge, exp_edge[0], shifted_edge, in_range, potentials.stop,
-        potentials.offsets, labels, sequences, chunks, amounts, shift.label, shift.previous_label, step, *found,
-        work=4 * int(ends[-1]) * potentials.n_labels**2,
+        potentials.start, potentials.node, potentials.edge, exp_edge[0], shifted_edge, shifted_edge.T.copy(), in_range,
+        potentials.stop, potentials.offsets, labels, ordered, groups,
+        chunks_of_groups(groups, ordered, potentials.offsets), amounts, shift.label, shift.previous_label, step, *found,
+        work=4 * int(lengths.sum()) * potentials.n_labels**2,
     )  # fmt: skip
-    return found[0], found[1], found[2]
+    in_given_order = np.empty_like(found)
+    in_given_order[:, by_length] = found
+    return in_given_order[0], in_given_order[1], in_given_order[2]
 
 
 @BatchRoutine
 def _shifted_batch(
-    start, node, edge, exp_edge, shifted_edge, in_range, stop, offsets, labels, sequences, chunks, amounts, label, before,
-    step, log_odds, mean, square,
+    start, node, edge, exp_edge, shifted_edge, edge_into, in_range, stop, offsets, labels, sequences, groups, chunks,
+    amounts, label, before, step, log_odds, mean, square,
 ):  # fmt: skip
-    """Per sequence: scaled recursion if it stays in range, else log domain."""
+    """Per sequence: scaled recursion if it stays in range, in lanes where there are enough, else log domain."""
     n_labels = node.shape[1]
     for chunk in prange(chunks.size - 1):
-        work = np.empty((7, n_labels + 1))
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
-            own = amounts[begin:end] if amounts.size else amounts
-            done = False
-            if in_range:
-                log_odds[place], mean[place], square[place], done = _scaled_sequence(
-                    node[begin:end],
-                    start,
-                    stop,
-                    exp_edge,
-                    shifted_edge,
-                    labels[begin:end],
-                    own,
-                    label,
-                    before,
-                    step,
-                    work,
-                )
-            if not done:
-                log_odds[place], mean[place], square[place] = _shifted_sequence(
-                    node[begin:end], start, stop, edge, labels[begin:end], own, label, before, step, work
-                )
+        work, state = np.empty((7, n_labels + 1)), np.empty((6, n_labels, LANES))
+        bad, members = np.empty(LANES, dtype=np.bool_), np.empty(LANES, dtype=np.int64)
+        odds, first, second = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+        longest = length_of(sequences[groups[chunks[chunk]]], offsets)
+        emission = np.empty((n_labels, row_length(longest)))
+        for group in range(chunks[chunk], chunks[chunk + 1]):
+            begin, end = groups[group], groups[group + 1]
+            in_lanes = in_range and end - begin >= FEWEST_LANES
+            if in_lanes:
+                for lane in range(LANES):
+                    members[lane] = sequences[begin + lane] if begin + lane < end else -1
+                    bad[lane] = False
+                shifted_group(
+                    node, start, stop, offsets, labels, members, length_of(sequences[begin], offsets), exp_edge,
+                    shifted_edge, edge_into, amounts, label, before, step, emission, state, odds, first, second, bad,
+                )  # fmt: skip
+            for place in range(begin, end):
+                lane = place - begin
+                own = slice(offsets[sequences[place]], offsets[sequences[place] + 1])
+                values = amounts[own] if amounts.size else amounts
+                done = in_lanes and not bad[lane]
+                if done:
+                    log_odds[place], mean[place], square[place] = odds[lane], first[lane], second[lane]
+                elif in_range:
+                    log_odds[place], mean[place], square[place], done = _scaled_sequence(
+                        node[own], start, stop, exp_edge, shifted_edge, labels[own], values, label, before, step, work
+                    )
+                if not done:
+                    log_odds[place], mean[place], square[place] = _shifted_sequence(
+                        node[own], start, stop, edge, labels[own], values, label, before, step, work
+                    )
 
 
 @compiled

@@ -62,7 +62,7 @@ def enumerated(one: ChainPotentials, truth: tuple[int, ...]):
 @given(st.integers(0, 10_000), st.sampled_from([0.5, 5.0, 20.0, 120.0]), st.booleans(), st.integers(1, 3))
 def test_against_enumeration(seed, certainty, forbid, size):
     rng = np.random.default_rng(seed)
-    lengths = sorted(rng.integers(1, 5, size=int(rng.integers(1, 5))).tolist(), reverse=True)
+    lengths = sorted(rng.integers(1, 5, size=int(rng.integers(1, 9))).tolist(), reverse=True)
     offsets = np.cumsum([0, *lengths])
     labels = rng.integers(size, size=offsets[-1])
     node = rng.normal(size=(offsets[-1], size))
