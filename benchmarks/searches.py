@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from labseq_core import CRF, HMM, MaxEnt, NaiveBayes, StructuredPerceptron
+from labseq_core import CRF, HMM, LogitBoost, MaxEnt, NaiveBayes, SequenceBoost, StructuredPerceptron
 from labseq_core.evaluation import Evaluation, evaluate
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
@@ -17,6 +17,8 @@ UNREGULARISED_STOPS = (20, 40, 80, 160, 320)
 START_ITERATIONS = 30  # for each of three penalties
 MARGINAL_SHARE = 1 / 30  # the marginal loss divides by the length of the sequence, about 30 words
 EXPONENTIAL_ITERATIONS = 60
+BOOSTING_ROUNDS = 12_000
+BOOSTING_PATIENCE = 600  # rounds without a better score on the development part
 EXPONENTIAL_SENTENCES = 2000  # on which the settings of the exponential loss are chosen
 
 Tell = Callable[[str, float], None]
@@ -131,6 +133,27 @@ def exponential(problem: Problem, tell: Tell) -> Candidates:
     yield last
 
 
+def boosted(
+    learner: Callable[..., SequenceLearner], with_length_decay: bool = False
+) -> Callable[[Problem, Tell], Candidates]:
+    """Rounds are chosen on the development part within each fit; how much of the observed features is used is told."""
+
+    def candidates(problem: Problem, tell: Tell) -> Candidates:
+        for decay in problem.length_decays if with_length_decay else (None,):
+            options = {} if decay is None else {"length_decay": decay}
+            model = learner(rounds=BOOSTING_ROUNDS, patience=BOOSTING_PATIENCE, **options)
+            model.fit(problem.train, problem.labels, dev=(problem.dev, problem.dev_labels))
+            shown = "" if decay is None else f"length_decay={decay:g}, "
+            share = f"{100 * model.feature_fraction_:.1f} % of features"
+            yield f"{shown}{model.best_round_} rounds, {model.n_selected_} weights, {share}", model
+
+    return candidates
+
+
+BOOSTING = (
+    f"exact steps, at most {BOOSTING_ROUNDS} rounds, stopped after {BOOSTING_PATIENCE} without a better score on dev; "
+    "features: of those observed in training"
+)
 L2_PATH = f"L-BFGS, at most {ITERATIONS_A_STEP} iterations for each l2, largest l2 first, each from the one before"
 FROM_CRF = f"as crf, but the first from a CRF of {3 * START_ITERATIONS} iterations; no restarts"
 SEARCHES: dict[str, Search] = {
@@ -157,4 +180,6 @@ SEARCHES: dict[str, Search] = {
     ),
     "crf-marginal-exp": Search(along_l2(lambda **options: CRF("marginal-exp", **options), crf_start=True), FROM_CRF),
     "perceptron": Search(perceptrons, "averaged, shuffled, seed 0; epochs chosen"),
+    "boost": Search(boosted(SequenceBoost, with_length_decay=True), f"{BOOSTING}; length_decay chosen"),
+    "logitboost": Search(boosted(LogitBoost), BOOSTING),
 }
