@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from labseq_core._checks import LabSeqError, require
-from labseq_core.chain import ChainPotentials, forward_backward, k_best, path_scores, viterbi
+from labseq_core.chain import ChainPotentials, forward_backward, k_best, max_marginals, path_scores, viterbi
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
@@ -153,6 +153,20 @@ class SequenceLearner:
     def predict_marginals(self, X) -> list[list[dict[str, float]]]:
         """The same as dicts: label -> probability for each token."""
         return [[dict(zip(self.classes_, row)) for row in rows.tolist()] for rows in self.marginals(X)]
+
+    def score_gaps(self, X) -> list[np.ndarray]:
+        """How sure the model is of each token, an (l,) array per sequence: by how much the best labelling beats the best one
+        with another label there. A difference of scores, **not a probability**: it says which tokens of one model are surer
+        than others, and nothing about how often it is right. inf where no other label is possible.
+        """
+        batch = self._batch(X)
+        through = max_marginals(batch)
+        if len(self.classes_) > 1:
+            two = -np.partition(-through, 1, axis=1)[:, :2]
+            gaps = np.where(two[:, 1] > -np.inf, two[:, 0] - two[:, 1], np.inf)
+        else:
+            gaps = np.full(len(through), np.inf)
+        return [gaps[begin:end] for begin, end in zip(batch.offsets[:-1], batch.offsets[1:])]
 
     def log_prob(self, X, y: Labels | None = None) -> np.ndarray:
         """log p(y | x) of each sequence."""

@@ -159,6 +159,20 @@ def test_k_best_starts_with_the_prediction(method):
         model.k_best(X, 0)
 
 
+@every_method
+def test_score_gaps_are_differences_of_whole_labellings(method):
+    """Between the best labelling and the best with another label at the token, which stands among the k best."""
+    model = fitted(method)
+    short = [x[:3] for x in X[:6]]
+    assert model.score_gaps([]) == []
+    for labels, gaps, found in zip(
+        model.predict(short), model.score_gaps(short), model.k_best(short, 10_000), strict=True
+    ):
+        for t, gap in enumerate(gaps):
+            other = max(score for given, score in found if given[t] != labels[t])
+            np.testing.assert_allclose(gap, found[0][1] - other, rtol=1e-9, atol=1e-9)
+
+
 @every_probabilistic_method
 def test_probabilities(method):
     model = fitted(method)
