@@ -110,7 +110,9 @@ def _shifted_batch(
         work, state = np.empty((7, n_labels + 1)), np.empty((6, n_labels, LANES))
         bad, members = np.empty(LANES, dtype=np.bool_), np.empty(LANES, dtype=np.int64)
         odds, first, second = np.empty(LANES), np.empty(LANES), np.empty(LANES)
-        longest = length_of(sequences[groups[chunks[chunk]]], offsets)
+        longest = 0
+        for group in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, length_of(sequences[groups[group]], offsets))
         emission = np.empty((n_labels, row_length(longest)))
         for group in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = groups[group], groups[group + 1]

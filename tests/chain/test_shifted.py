@@ -112,7 +112,13 @@ def test_means_are_derivatives():
 
 
 def test_lanes_give_what_each_sequence_gives_alone():
-    batch, labels = random_batch(5, [9, 8, 8, 7, 7, 7, 6, 6, 5, 5, 5, 5, 5, 5, 5, 5, 5, 4, 3, 1, 1, 1, 1], 3, 1.5)
+    # A group that is much more work than the one before it leaves the last chunk empty.
+    lengths = [30, *([14] * 16), 9, 8, 8, 7, 7, 7, 6, 6, 5, 5, 5, 5, 5, 5, 5, 5, 5, 4, 3, 1, 1, 1, 1]
+    batch, labels = random_batch(5, lengths, 3, 1.5)
+    only_two_groups = shifted_partition(batch, labels, FeatureShift(1, None, 2), 0.5, np.arange(17))
+    np.testing.assert_allclose(
+        only_two_groups.mean, shifted_partition(batch, labels, FeatureShift(1, None, 2), 0.5).mean[:17], rtol=CLOSE
+    )
     amounts = np.random.default_rng(6).normal(size=len(labels))
     for shift in (FeatureShift(2, amounts), FeatureShift(1, None, 2), FeatureShift(0, None, 0)):
         for step in (0.0, 0.9, -2.0):
