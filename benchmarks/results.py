@@ -38,7 +38,7 @@ class Corpus:
     length_decays: tuple[float, ...]  # of the exponential loss; noisy labels need small ones
 
 
-SPANISH = ((0.5, 0.2, 0.1, 0.05, 0.02), (1.0, 0.1, 0.01), (0.9, 1.0))
+SPANISH = ((0.5, 0.2, 0.1, 0.05, 0.02), (1.0, 0.1, 0.01), (0.9, 0.95, 1.0))
 CORPORA = (
     Corpus("conll2002-es", "S1", *SPANISH),
     Corpus("conll2002-es", "S2", *SPANISH),
