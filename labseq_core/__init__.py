@@ -7,6 +7,7 @@ from labseq_core.features import FeatureTemplate
 from labseq_core.learners import (
     CRF,
     HMM,
+    HMSVM,
     AdaBoostMR,
     LogitBoost,
     MaxEnt,
@@ -19,6 +20,6 @@ from labseq_core.learners import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "CRF", "HMM", "AdaBoostMR", "FeatureTemplate", "LabSeqError", "LogitBoost", "MaxEnt", "NaiveBayes", "SequenceBoost",
-    "StructuredPerceptron", "ViterbiBoost", "load_dataset", "load_model", "read_conll",
+    "CRF", "HMM", "HMSVM", "AdaBoostMR", "FeatureTemplate", "LabSeqError", "LogitBoost", "MaxEnt", "NaiveBayes",
+    "SequenceBoost", "StructuredPerceptron", "ViterbiBoost", "load_dataset", "load_model", "read_conll",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.hmm import HMM
+from labseq_core.learners.hmsvm import HMSVM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
@@ -78,6 +79,7 @@ _METHODS = (
     _MARGINAL_EXPONENTIAL,
     _EXPONENTIAL,
     Method.of(StructuredPerceptron),
+    Method.of(HMSVM),
     Method.of(SequenceBoost),
     Method.of(LogitBoost),
     Method.of(AdaBoostMR),

@@ -15,7 +15,7 @@ from labseq_core.chain.batch import chunk_bounds
 from labseq_core.chain.constraints import Constraints
 from labseq_core.features.encoded import EncodedSequences
 from labseq_core.scoring.by_type import TypeScoring
-from labseq_core.scoring.sparse import collect_batch, score_batch, transposed
+from labseq_core.scoring.sparse import collect_batch, score_batch, score_sequences, transposed
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,19 @@ class LinearScoring:
         else:
             work = encoded.indices.size * self.n_labels
             score_batch(encoded.indptr, encoded.indices, encoded.values, weights.node, self._chunks, node, work=work)
+        return self._with_transitions(node, weights)
+
+    def rescored(self, potentials: ChainPotentials, weights: LinearWeights, sequences: np.ndarray) -> ChainPotentials:
+        """Potentials in the same node array, with the scores of some sequences made anew and the others left as they were."""
+        encoded, node = self.encoded, potentials.node
+        score_sequences(encoded.indptr, encoded.indices, encoded.values, weights.node, encoded.offsets, sequences, node)
+        return self._with_transitions(node, weights)
+
+    def _with_transitions(self, node: np.ndarray, weights: LinearWeights) -> ChainPotentials:
         start, edge = weights.start, weights.edge
         if self.constraints is not None:
             start, edge = self.constraints.apply(start, edge)
-        return ChainPotentials.trusted(start, node, edge, weights.stop, encoded.offsets)
+        return ChainPotentials.trusted(start, node, edge, weights.stop, self.encoded.offsets)
 
     def gradient(self, statistics: ChainStatistics) -> np.ndarray:
         """The chain rule: derivatives with respect to potentials -> derivatives with respect to the flat weights."""

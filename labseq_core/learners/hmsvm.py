@@ -1,0 +1,195 @@
+"""Hidden Markov support vector machines: T chapter 4, with the rescalings of L."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.chain import path_scores, refuse_forbidden
+from labseq_core.features import EncodedSequences
+from labseq_core.learners.linear import LinearLearner
+from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.solvers.explicit_features import ExplicitFeatures
+from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.label_sets import LabelSets
+from labseq_core.solvers.margin_rules import RESCALES, SLACKS, MarginRule
+from labseq_core.solvers.working_set import MarginOptimum, maximise_margin
+
+DEV_EVERY = 5  # rounds between two looks at the development data
+
+
+class HMSVM(LinearLearner):
+    """Minimises ½‖w‖² + C Σ_i ξ_i so that the true labelling of each sequence scores higher than all others by a margin.
+
+    slack "none": hard margin (SVM0).   "l1": C Σ_i ξ_i (SVM1).   "l2": C Σ_i ξ_i² (SVM2).   "labelling": one slack for each
+    wrong labelling, C Σ_i Σ_y ξ_i(y) (SVM3).
+    rescale None: F(y^i) - F(y) >= 1 - ξ.   "margin": >= Δ(y) - ξ, Δ the number of wrong labels.   "slack": >= 1 - ξ / Δ(y).
+    The sums are over training sequences, never averages. Label pairs have the inner product η times that of attributes.
+
+    `primal_objective_` and `dual_objective_` enclose the optimum, `gap_` is their difference. The weights are
+    w = Σ α (Ψ(x^i, y^i) - Ψ(x^i, y)) over the support sequences, see `support_sequences_`.
+    """
+
+    method_id = "hmsvm"
+    title = "HM-SVM"
+    summary = (
+        "Hidden Markov support vector machine: the true labelling shall win by a margin; few labellings decide which."
+    )
+    where = "thesis chapter 4"
+    options = (
+        Option("C", "float", 1.0, "How much a violated margin costs: the larger, the closer to the training data.", low=1e-6,
+               high=1e6, log_scale=True, where="T 4.2.2"),
+        Option("slack", "choice", "l1", "How a margin may be violated. none: not at all; l1, l2: one slack a sequence, whose "
+               "size or square counts; labelling: one slack for each wrong labelling, for short sequences only.",
+               choices=SLACKS, where="T 4.10, SVM1-SVM3"),
+        Option("rescale", "choice", None, "margin: a labelling with more wrong labels shall lose by more; slack: its violation "
+               "counts more.", choices=RESCALES, where="T 4.34, 4.35; lecture slides, Margin-rescaling"),
+        Option("eta", "float", 1.0, "η: how much pairs of labels weigh against attributes; 0 leaves them out.", low=0.0,
+               high=1e6, where="T 2.9, 4.22"),
+        replace(TOL, help="Stop when the duality gap is this small relative to the primal objective."),
+        replace(MAX_ITER, default=500, help="At most this many rounds of looking for violated margins."),
+        SEED,
+        CONSTRAINTS,
+        Option("max_labellings", "int", 100, "slack=labelling: at most so many labellings of a sequence are looked at; what "
+               "the others may cost is bounded.", low=1, high=10_000, advanced=True),
+    )  # fmt: skip
+    facts = (
+        "primal_objective_", "dual_objective_", "gap_", "exact_", "converged_", "stop_reason_", "n_iter_", "n_sweeps_",
+        "n_training_sequences_", "n_support_sequences_", "n_support_examples_", "satisfied_share_", "support_per_example_",
+        "working_set_size_",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        slack: str = "l1",
+        rescale: str | None = None,
+        eta: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        seed: int = 0,
+        constraints: str | None = None,
+        max_labellings: int = 100,
+    ):
+        self.C = C
+        self.slack = slack
+        self.rescale = rescale
+        self.eta = eta
+        self.tol = tol
+        self.max_iter = max_iter
+        self.seed = seed
+        self.constraints = constraints
+        self.max_labellings = max_labellings
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        require(self._init is None, "HMSVM cannot start from the weights of another model; leave init out")
+        rule = MarginRule(self.slack, self.rescale, float(self.C), int(self.max_labellings))
+        scoring = self._scoring(encoded)
+        features = ExplicitFeatures(scoring, labels, float(self.eta))
+        refuse_forbidden(path_scores(features.potentials(), labels))
+
+        def observe(iteration: int) -> dict:
+            if dev is None or iteration % DEV_EVERY != 1:
+                return {}
+            return {"dev_accuracy": self._dev_accuracy(dev, features.weights())}
+
+        found = maximise_margin(
+            features, labels, rule, tol=float(self.tol), max_iter=self.max_iter, seed=self.seed, recorder=recorder,
+            observe=observe,
+        )  # fmt: skip
+        self.weights_ = features.weights()
+        if dev is not None:
+            recorder.rows[-1]["dev_accuracy"] = self._dev_accuracy(dev, self.weights_)
+        self._keep(found, features.sets)
+        self._keep_support(features.sets, labels, encoded.offsets)
+
+    def _keep(self, found: MarginOptimum, sets: LabelSets) -> None:
+        self.primal_objective_, self.dual_objective_ = found.primal, found.dual
+        self.gap_, self.exact_ = found.primal - found.dual, found.exact
+        self.converged_, self.stop_reason_ = found.converged, found.why
+        self.n_iter_, self.n_sweeps_ = found.iterations, found.sweeps
+        self.working_set_size_ = sets.n_slots
+
+    def _keep_support(self, sets: LabelSets, labels: np.ndarray, offsets: np.ndarray) -> None:
+        """The labellings with α > 0 and the true labels of their sequences, and how many they are."""
+        chosen = np.flatnonzero(sets.alpha)
+        owners = sets.sequence_of_slots()[chosen]
+        examples = np.unique(owners)
+        differences = np.concatenate(
+            [np.zeros(0, dtype=np.int64)]
+            + [np.arange(sets.difference_bounds[k], sets.difference_bounds[k + 1]) for k in chosen]
+        )
+        sizes = sets.distance[chosen]
+        self._support = {
+            "support_sequence": owners,
+            "support_alpha": (sets.alpha * sets.scale)[chosen],
+            "support_bounds": np.concatenate([[0], np.cumsum(sizes)]),
+            "support_position": sets.position[differences] - np.repeat(offsets[owners], sizes),
+            "support_label": sets.label[differences].astype(np.int64),
+            "support_example": examples,
+            "support_truth": np.concatenate(
+                [np.zeros(0, dtype=np.int64)] + [labels[offsets[i] : offsets[i + 1]] for i in examples]
+            ),
+            "support_length": np.diff(offsets)[examples],
+        }
+        self.n_training_sequences_ = len(offsets) - 1
+        self.n_support_sequences_, self.n_support_examples_ = int(chosen.size), int(examples.size)
+        self.satisfied_share_ = 1.0 - examples.size / self.n_training_sequences_
+        self.support_per_example_ = chosen.size / max(1, examples.size)
+
+    # What decides
+
+    @property
+    def support_sequences_(self):
+        """A data frame of all labellings with a weight α: sequence (its number in the training data), labels, alpha, is_truth.
+
+        The true labelling of a sequence stands first, with the sum of the others (T 4.16); these follow, largest α first.
+        """
+        import pandas as pd
+
+        rows = [
+            row for number in self._fitted("_support")["support_example"].tolist() for row in self.support_of(number)
+        ]
+        return pd.DataFrame(rows, columns=["sequence", "labels", "alpha", "is_truth"])
+
+    def support_of(self, sequence: int) -> list[dict]:
+        """The same of one training sequence, as dicts; empty if all its margins hold without it."""
+        support = self._fitted("_support")
+        whole = 0 <= sequence < self.n_training_sequences_
+        require(whole, f"sequence is {sequence!r}; the model was trained on {self.n_training_sequences_}, from 0 on")
+        place = int(np.searchsorted(support["support_example"], sequence))
+        if place == len(support["support_example"]) or support["support_example"][place] != sequence:
+            return []
+        begin = int(support["support_length"][:place].sum())
+        truth = support["support_truth"][begin : begin + int(support["support_length"][place])]
+        first, last = np.searchsorted(support["support_sequence"], [sequence, sequence + 1])
+        order = first + np.argsort(-support["support_alpha"][first:last], kind="stable")
+        total = float(support["support_alpha"][first:last].sum())
+        rows = [{"sequence": sequence, "labels": self._label_names(truth), "alpha": total, "is_truth": True}]
+        for slot in order.tolist():
+            own = slice(support["support_bounds"][slot], support["support_bounds"][slot + 1])
+            labels = truth.copy()
+            labels[support["support_position"][own]] = support["support_label"][own]
+            alpha = float(support["support_alpha"][slot])
+            rows.append({"sequence": sequence, "labels": self._label_names(labels), "alpha": alpha, "is_truth": False})
+        return rows
+
+    def _label_names(self, labels: np.ndarray) -> list[str]:
+        return [self.classes_[label] for label in labels.tolist()]
+
+    @property
+    def n_parameters_(self) -> int:
+        """The weights; the support sequences say how they came about."""
+        return self.weights_.flat.size
+
+    # Keeping it
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {**super()._arrays(), **self._support}
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        super()._restore(arrays)
+        self._support = {name: array for name, array in arrays.items() if name.startswith("support_")}
+        require(len(self._support) == 8, "a model of HMSVM has eight arrays of support sequences")
