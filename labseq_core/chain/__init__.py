@@ -12,9 +12,20 @@ from labseq_core.chain.inference import (
     subtract_path,
     viterbi,
 )
+from labseq_core.chain.lazy_k_best import LabellingsInOrder
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
+from labseq_core.chain.rivals import (
+    Rivals,
+    best_at_distance,
+    best_rivals,
+    hamming_maxima,
+    loss_augmented_viterbi,
+    slack_rescaled_rivals,
+)
 
 __all__ = [
-    "BestLabelling", "ChainPotentials", "ChainStatistics", "Posterior", "Rest", "covariance_product", "forward_backward",
-    "k_best", "max_marginals", "path_scores", "path_statistics", "refuse_forbidden", "rest_of", "subtract_path", "viterbi",
+    "BestLabelling", "ChainPotentials", "ChainStatistics", "LabellingsInOrder", "Posterior", "Rest", "Rivals",
+    "best_at_distance", "best_rivals", "covariance_product", "forward_backward", "hamming_maxima", "k_best",
+    "loss_augmented_viterbi", "max_marginals", "path_scores", "path_statistics", "refuse_forbidden", "rest_of",
+    "slack_rescaled_rivals", "subtract_path", "viterbi",
 ]  # fmt: skip

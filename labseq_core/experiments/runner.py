@@ -109,6 +109,11 @@ def training_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSeque
     return parts.encoded, parts.train.labels
 
 
+def training_tokens_of(config: ExperimentConfig, fold: int = 0) -> list[list[str]]:
+    """The words of the same sequences."""
+    return _prepare(config, fold).train.tokens
+
+
 def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
     """Parts and features of a fold; kept for the next method on the same fold."""
     return _prepare_once(config.dataset, config.features, config.folds, config.seed, fold)

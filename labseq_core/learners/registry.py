@@ -12,6 +12,7 @@ from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost,
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.dual_perceptron import DualPerceptron
 from labseq_core.learners.hmm import HMM
+from labseq_core.learners.hmsvm import HMSVM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
@@ -80,6 +81,7 @@ _METHODS = (
     _EXPONENTIAL,
     Method.of(StructuredPerceptron),
     Method.of(DualPerceptron),
+    Method.of(HMSVM),
     Method.of(SequenceBoost),
     Method.of(LogitBoost),
     Method.of(AdaBoostMR),

@@ -16,7 +16,7 @@ from labseq_core.chain.constraints import Constraints
 from labseq_core.features.encoded import EncodedSequences
 from labseq_core.features.transposed import transposed
 from labseq_core.scoring.by_type import TypeScoring
-from labseq_core.scoring.sparse import collect_batch, score_batch
+from labseq_core.scoring.sparse import collect_batch, score_batch, score_sequences
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,20 @@ class LinearScoring:
         else:
             work = encoded.indices.size * self.n_labels
             score_batch(encoded.indptr, encoded.indices, encoded.values, weights.node, self._chunks, node, work=work)
+        return self.with_transitions(node, weights)
+
+    def rescored(self, potentials: ChainPotentials, weights: LinearWeights, sequences: np.ndarray) -> ChainPotentials:
+        """Potentials in the same node array, with the scores of some sequences made anew and the others left as they were."""
+        encoded, node = self.encoded, potentials.node
+        score_sequences(encoded.indptr, encoded.indices, encoded.values, weights.node, encoded.offsets, sequences, node)
+        return self.with_transitions(node, weights)
+
+    def with_transitions(self, node: np.ndarray, weights: LinearWeights) -> ChainPotentials:
+        """Given node scores, and transitions from the weights."""
         start, edge = weights.start, weights.edge
         if self.constraints is not None:
             start, edge = self.constraints.apply(start, edge)
-        return ChainPotentials.trusted(start, node, edge, weights.stop, encoded.offsets)
+        return ChainPotentials.trusted(start, node, edge, weights.stop, self.encoded.offsets)
 
     def gradient(self, statistics: ChainStatistics) -> np.ndarray:
         """The chain rule: derivatives with respect to potentials -> derivatives with respect to the flat weights."""

@@ -25,6 +25,14 @@ def score_positions(indptr, indices, values, weights, begin, end, node):
                     node[row, s] += weights[a, s]
 
 
+@compiled
+def score_sequences(indptr, indices, values, weights, offsets, sequences, node):
+    """The same for all positions of some sequences, written to their own rows."""
+    for i in sequences:
+        begin, end = offsets[i], offsets[i + 1]
+        score_positions(indptr, indices, values, weights, begin, end, node[begin:end])
+
+
 @BatchRoutine
 def score_batch(indptr, indices, values, weights, chunks, node):
     for chunk in prange(chunks.size - 1):

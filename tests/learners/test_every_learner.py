@@ -25,6 +25,7 @@ GRIDS = {
     "perceptron": {"epochs": np.array([1, 3])}, "dual-perceptron": {"kernel": [Linear(), Polynomial(2)]},
     "boost": {"bound": ["loose", "tight"]}, "logitboost": {"rounds": [5, 50]},
     "adaboost-mr": {"smoothing": [1e-3, 1e-2]}, "viterbi-boost": {"rounds": [5, 50]},
+    "hmsvm": {"C": [0.1, 10.0]},
 }  # fmt: skip
 
 

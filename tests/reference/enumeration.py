@@ -64,3 +64,33 @@ def max_marginals(potentials: ChainPotentials) -> np.ndarray:
         for t, label in enumerate(labels):
             through[t, label] = max(through[t, label], value)
     return through
+
+
+def distance(labels: tuple[int, ...], truth: tuple[int, ...]) -> int:
+    """Hamming distance."""
+    return sum(a != b for a, b in zip(labels, truth))
+
+
+def best_rival(potentials: ChainPotentials, truth: tuple[int, ...]) -> float:
+    """The highest score of a labelling other than the truth; -inf if there is none."""
+    return max((value for labels, value in scores(potentials).items() if labels != truth), default=-math.inf)
+
+
+def loss_augmented(potentials: ChainPotentials, truth: tuple[int, ...], loss: float) -> float:
+    """max_y F(x, y) + loss Δ(y)."""
+    return max(value + loss * distance(labels, truth) for labels, value in scores(potentials).items())
+
+
+def hamming_maxima(potentials: ChainPotentials, truth: tuple[int, ...]) -> list[float]:
+    """The highest score at each distance from the truth."""
+    best = [-math.inf] * (len(truth) + 1)
+    for labels, value in scores(potentials).items():
+        best[distance(labels, truth)] = max(best[distance(labels, truth)], value)
+    return best
+
+
+def slack_rescaled(potentials: ChainPotentials, truth: tuple[int, ...]) -> float:
+    """max_y Δ(y) (1 - F(x, y*) + F(x, y)), at least 0."""
+    own = score(potentials, truth)
+    allowed = [(labels, value) for labels, value in scores(potentials).items() if value > -math.inf]
+    return max(0.0, max(distance(labels, truth) * (1.0 - own + value) for labels, value in allowed))

@@ -1,0 +1,276 @@
+"""Hidden Markov support vector machines: T chapter 4, with the rescalings of L."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
+from labseq_core.chain.constraints import constraints_for
+from labseq_core.features import EncodedSequences
+from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map, explicit_size
+from labseq_core.kernels.blocks import shown_bytes
+from labseq_core.learners.kernel_options import GIB, KERNEL, MEMORY, ROUTE
+from labseq_core.learners.linear import LinearLearner
+from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.scoring.kernel_expansion import KernelExpansion
+from labseq_core.scoring.linear import LinearScoring
+from labseq_core.solvers.explicit_features import ExplicitFeatures
+from labseq_core.solvers.gram_features import GramFeatures
+from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.label_sets import LabelSets
+from labseq_core.solvers.margin_rules import RESCALES, SLACKS, MarginRule
+from labseq_core.solvers.working_set import MarginOptimum, maximise_margin
+
+DEV_EVERY = 5  # rounds between two looks at the development data
+
+
+class HMSVM(LinearLearner):
+    """Minimises ½‖w‖² + C Σ_i ξ_i so that the true labelling of each sequence scores higher than all others by a margin.
+
+    slack "none": hard margin (SVM0).   "l1": C Σ_i ξ_i (SVM1).   "l2": C Σ_i ξ_i² (SVM2).   "labelling": one slack for each
+    wrong labelling, C Σ_i Σ_y ξ_i(y) (SVM3).
+    rescale None: F(y^i) - F(y) >= 1 - ξ.   "margin": >= Δ(y) - ξ, Δ the number of wrong labels.   "slack": >= 1 - ξ / Δ(y).
+    The sums are over training sequences, never averages. Label pairs have the inner product η times that of attributes.
+
+    `primal_objective_` and `dual_objective_` enclose the optimum, `gap_` is their difference. The weights are
+    w = Σ α (Ψ(x^i, y^i) - Ψ(x^i, y)) over the support sequences, see `support_sequences_`. With the linear kernel they are
+    `weights_`, with any other the model is the `expansion_` in observations. `route_` says how training scored. memory: GiB.
+    """
+
+    method_id = "hmsvm"
+    title = "HM-SVM"
+    summary = (
+        "Hidden Markov support vector machine: the true labelling shall win by a margin; few labellings decide which."
+    )
+    where = "thesis chapter 4"
+    options = (
+        KERNEL,
+        Option("C", "float", 1.0, "How much a violated margin costs: the larger, the closer to the training data.", low=1e-6,
+               high=1e6, log_scale=True, where="T 4.2.2"),
+        Option("slack", "choice", "l1", "How a margin may be violated. none: not at all; l1, l2: one slack a sequence, whose "
+               "the size or the square counts; labelling: one slack for each wrong labelling, for short sequences only.",
+               choices=SLACKS, where="T 4.10, SVM1-SVM3"),
+        Option("rescale", "choice", None, "margin: a labelling with more wrong labels shall lose by more; slack: its violation "
+               "counts more.", choices=RESCALES, where="T 4.34, 4.35; lecture slides, Margin-rescaling"),
+        Option("eta", "float", 1.0, "η: how much pairs of labels weigh against attributes; 0 leaves them out.", low=0.0,
+               high=1e6, where="T 2.9, 4.22"),
+        replace(TOL, help="Stop when the duality gap is this small relative to the primal objective."),
+        replace(MAX_ITER, default=500, help="At most this many rounds of looking for violated margins."),
+        SEED,
+        CONSTRAINTS,
+        ROUTE,
+        MEMORY,
+        Option("max_labellings", "int", 100, "slack=labelling: at most so many labellings of a sequence are looked at; what "
+               "the others may cost is bounded.", low=1, high=10_000, advanced=True),
+    )  # fmt: skip
+    facts = (
+        "primal_objective_", "dual_objective_", "gap_", "exact_", "converged_", "stop_reason_", "n_iter_", "n_sweeps_",
+        "n_training_sequences_", "n_support_sequences_", "n_support_examples_", "satisfied_share_", "support_per_example_",
+        "working_set_size_", "route_",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        slack: str = "l1",
+        rescale: str | None = None,
+        kernel: Kernel = KERNEL.default,
+        eta: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        seed: int = 0,
+        constraints: str | None = None,
+        max_labellings: int = 100,
+        route: str = "auto",
+        memory: float = 2.0,
+    ):
+        self.C = C
+        self.slack = slack
+        self.rescale = rescale
+        self.kernel = kernel
+        self.eta = eta
+        self.tol = tol
+        self.max_iter = max_iter
+        self.seed = seed
+        self.constraints = constraints
+        self.max_labellings = max_labellings
+        self.route = route
+        self.memory = memory
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        require(self._init is None, "HMSVM cannot start from the weights of another model; leave init out")
+        rule = MarginRule(self.slack, self.rescale, float(self.C), int(self.max_labellings))
+        self.route_ = self._choose_route(encoded)
+        features = self._features(encoded, labels)
+        refuse_forbidden(path_scores(features.potentials(), labels))
+
+        def observe(iteration: int) -> dict:
+            if dev is None or not self._is_linear() or iteration % DEV_EVERY != 1:
+                return {}
+            return {"dev_accuracy": self._dev_accuracy(dev, features.weights())}
+
+        found = maximise_margin(
+            features, labels, rule, tol=float(self.tol), max_iter=self.max_iter, seed=self.seed, recorder=recorder,
+            observe=observe,
+        )  # fmt: skip
+        self._set_model(encoded, labels, features)
+        if dev is not None:
+            guess = viterbi(self._potentials_of(dev[0])).labels
+            recorder.rows[-1]["dev_accuracy"] = float(np.mean(guess == dev[1]))
+        self._keep(found, features.sets)
+        self._keep_support(features.sets, labels, encoded.offsets)
+
+    # How it scores
+
+    def _is_linear(self) -> bool:
+        return self.kernel == Linear()
+
+    def _choose_route(self, encoded: EncodedSequences) -> str:
+        """Explicit features wherever the kernel has them and they fit into memory: sweeps over few weights are cheap."""
+        if self.route == "gram" or (self._is_linear() and self.route != "gram"):
+            return "gram" if self.route == "gram" else "explicit"
+        size = explicit_size(self.kernel, encoded)
+        needed = None if size is None else size.n_bytes(len(self.classes_))
+        if self.route == "explicit":
+            fits = needed is None or needed <= self.memory * GIB
+            require(
+                fits, f"memory is {self.memory} GiB, but the explicit features need about {shown_bytes(needed or 0)}; "
+                "raise memory, or use route='gram'",
+            )  # fmt: skip
+            return "explicit"
+        return "explicit" if needed is not None and needed <= self.memory * GIB else "gram"
+
+    def _features(self, encoded: EncodedSequences, labels: np.ndarray) -> ExplicitFeatures:
+        n_labels, eta = len(self.classes_), float(self.eta)
+        constraints = constraints_for(self.constraints, self.classes_)
+        if self.route_ == "gram":
+            gram = Gram(self.kernel, Observations.of(encoded), int(self.memory * GIB))
+            return GramFeatures(gram, encoded.offsets, labels, n_labels, eta, constraints)
+        mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
+        return ExplicitFeatures(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
+
+    def _set_model(self, encoded: EncodedSequences, labels: np.ndarray, features: ExplicitFeatures) -> None:
+        for name in ("weights_", "expansion_"):
+            self.__dict__.pop(name, None)
+        if self._is_linear() and self.route_ == "explicit":
+            self.weights_ = features.weights()
+            return
+        observations, sets = Observations.of(encoded), features.sets
+        beta = np.zeros((len(observations), len(self.classes_)))
+        amounts = np.repeat(sets.alpha * sets.scale, sets.distance)
+        rows = observations.rows[sets.position[: amounts.size]]
+        np.add.at(beta, (rows, labels[sets.position[: amounts.size]]), amounts)  # T 4.25, with its sign
+        np.add.at(beta, (rows, sets.label[: amounts.size]), -amounts)
+        edge = features.weights().edge
+        delta = edge / self.eta if self.eta > 0.0 else np.zeros_like(edge)
+        self.expansion_ = KernelExpansion.of(self.kernel, observations, beta, delta, self.eta, **self._how())
+
+    def _how(self) -> dict:
+        constraints = constraints_for(self.constraints, self.classes_)
+        return {"constraints": constraints, "memory": int(self.memory * GIB), "route": self.route}
+
+    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
+        if hasattr(self, "weights_"):
+            return super()._potentials_of(encoded)
+        return self.expansion_.potentials(encoded)
+
+    # What is kept of the training
+
+    def _keep(self, found: MarginOptimum, sets: LabelSets) -> None:
+        self.primal_objective_, self.dual_objective_ = found.primal, found.dual
+        self.gap_, self.exact_ = found.primal - found.dual, found.exact
+        self.converged_, self.stop_reason_ = found.converged, found.why
+        self.n_iter_, self.n_sweeps_ = found.iterations, found.sweeps
+        self.working_set_size_ = sets.n_slots
+
+    def _keep_support(self, sets: LabelSets, labels: np.ndarray, offsets: np.ndarray) -> None:
+        """The labellings with α > 0 and the true labels of their sequences, and how many they are."""
+        chosen = np.flatnonzero(sets.alpha)
+        owners = sets.sequence_of_slots()[chosen]
+        examples = np.unique(owners)
+        differences = np.concatenate(
+            [np.zeros(0, dtype=np.int64)]
+            + [np.arange(sets.difference_bounds[k], sets.difference_bounds[k + 1]) for k in chosen]
+        )
+        sizes = sets.distance[chosen]
+        self._support = {
+            "sequence": owners,
+            "alpha": (sets.alpha * sets.scale)[chosen],
+            "bounds": np.concatenate([[0], np.cumsum(sizes)]),
+            "position": sets.position[differences] - np.repeat(offsets[owners], sizes),
+            "label": sets.label[differences].astype(np.int64),
+            "example": examples,
+            "truth": np.concatenate(
+                [np.zeros(0, dtype=np.int64)] + [labels[offsets[i] : offsets[i + 1]] for i in examples]
+            ),
+            "length": np.diff(offsets)[examples],
+        }
+        self.n_training_sequences_ = len(offsets) - 1
+        self.n_support_sequences_, self.n_support_examples_ = int(chosen.size), int(examples.size)
+        self.satisfied_share_ = 1.0 - examples.size / self.n_training_sequences_
+        self.support_per_example_ = chosen.size / max(1, examples.size)
+
+    # What decides
+
+    @property
+    def support_sequences_(self):
+        """A data frame of all labellings with a weight α: sequence (its number in the training data), labels, alpha, is_truth.
+
+        The true labelling of a sequence stands first, with the sum of the others (T 4.16); these follow, largest α first.
+        """
+        import pandas as pd
+
+        rows = [row for number in self._fitted("_support")["example"].tolist() for row in self.support_of(number)]
+        return pd.DataFrame(rows, columns=["sequence", "labels", "alpha", "is_truth"])
+
+    def support_of(self, sequence: int) -> list[dict]:
+        """The same of one training sequence, as dicts; empty if all its margins hold without it."""
+        support = self._fitted("_support")
+        whole = 0 <= sequence < self.n_training_sequences_
+        require(whole, f"sequence is {sequence!r}; the model was trained on {self.n_training_sequences_}, from 0 on")
+        place = int(np.searchsorted(support["example"], sequence))
+        if place == len(support["example"]) or support["example"][place] != sequence:
+            return []
+        begin = int(support["length"][:place].sum())
+        truth = support["truth"][begin : begin + int(support["length"][place])]
+        first, last = np.searchsorted(support["sequence"], [sequence, sequence + 1])
+        order = first + np.argsort(-support["alpha"][first:last], kind="stable")
+        total = float(support["alpha"][first:last].sum())
+        rows = [{"sequence": sequence, "labels": self._label_names(truth), "alpha": total, "is_truth": True}]
+        for slot in order.tolist():
+            own = slice(support["bounds"][slot], support["bounds"][slot + 1])
+            labels = truth.copy()
+            labels[support["position"][own]] = support["label"][own]
+            alpha = float(support["alpha"][slot])
+            rows.append({"sequence": sequence, "labels": self._label_names(labels), "alpha": alpha, "is_truth": False})
+        return rows
+
+    def _label_names(self, labels: np.ndarray) -> list[str]:
+        return [self.classes_[label] for label in labels.tolist()]
+
+    @property
+    def n_parameters_(self) -> int:
+        """The weights, or the coefficients of observations and of pairs of labels."""
+        if hasattr(self, "weights_"):
+            return self.weights_.flat.size
+        expansion = self._fitted("expansion_")
+        return expansion.beta.size + expansion.delta.size
+
+    # Keeping it
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        own = super()._arrays() if hasattr(self, "weights_") else self.expansion_.arrays()
+        return {**own, **{f"dual_{name}": array for name, array in self._support.items()}}
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        self._support = {
+            name.removeprefix("dual_"): array for name, array in arrays.items() if name.startswith("dual_")
+        }
+        require(len(self._support) == 8, "a model of HMSVM has eight arrays of support sequences")
+        if "weights" in arrays:
+            super()._restore(arrays)
+        else:
+            self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())

@@ -1,0 +1,194 @@
+"""Working sets: for each training sequence some labellings, their weights α and the differences of features that they make.
+
+A slot is a labelling y of a sequence, as the positions where it differs from the truth. It comes with a sparse vector
+g = scale · (Ψ(x, y*) - Ψ(x, y)) in the coordinates of some scoring, with its target (what ⟨w, g⟩ should reach) and with the
+inner products ⟨g_k, g_l⟩ in its set. Arrays are made anew when sets change, so they are always in the order of the sequences.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from labseq_core._jit import compiled
+
+MAX_AGE = 3  # rounds without weight after which a labelling is dropped; it may come back
+
+
+class LabelSets(NamedTuple):
+    """Ragged arrays: sequence i owns slots `bounds[i] : bounds[i + 1]`, slot k the entries `entry_bounds[k] : ..[k + 1]`."""
+
+    bounds: np.ndarray  # (sequences + 1,)
+    alpha: np.ndarray  # (slots,): the dual weights, in the units of g
+    before: np.ndarray  # (slots,): the same before the last sweep
+    target: np.ndarray  # (slots,): what ⟨w, g⟩ should be at least
+    scale: np.ndarray  # (slots,)
+    age: np.ndarray  # (slots,): rounds since the labelling had weight or was found
+    entry_bounds: np.ndarray  # (slots + 1,)
+    index: np.ndarray  # (entries,) int32: coordinates of g
+    value: np.ndarray  # (entries,)
+    difference_bounds: np.ndarray  # (slots + 1,)
+    position: np.ndarray  # (differences,) int32: where the labelling differs from the truth, in the flat batch
+    label: np.ndarray  # (differences,) int32: its label there
+    gram_bounds: np.ndarray  # (sequences + 1,): sequence i owns a square of ⟨g_k, g_l⟩
+    gram: np.ndarray
+
+    @property
+    def n_slots(self) -> int:
+        return self.alpha.size
+
+    @property
+    def distance(self) -> np.ndarray:
+        """(slots,): in how many positions a labelling differs from the truth."""
+        return np.diff(self.difference_bounds)
+
+    def sequence_of_slots(self) -> np.ndarray:
+        return np.repeat(np.arange(self.bounds.size - 1), np.diff(self.bounds))
+
+    def largest_square(self) -> float:
+        """The largest ‖g‖²."""
+        slots = np.repeat(np.arange(self.n_slots), np.diff(self.entry_bounds))
+        return float(np.bincount(slots, self.value[: slots.size] ** 2).max(initial=0.0))
+
+
+class Candidates(NamedTuple):
+    """Labellings that may join: candidate c is of `sequences[c]` (ascending), its labels start at `labels[begins[c]]`."""
+
+    sequences: np.ndarray
+    begins: np.ndarray
+    labels: np.ndarray
+
+    @classmethod
+    def whole(cls, sequences: np.ndarray, labels: np.ndarray, offsets: np.ndarray) -> Candidates:
+        """One for each of the sequences (ascending), from labels of all positions."""
+        return cls(np.ascontiguousarray(sequences), offsets[sequences], labels)
+
+
+def empty_sets(n_sequences: int) -> LabelSets:
+    def zeros(size: int, kind=np.float64) -> np.ndarray:
+        return np.zeros(size, dtype=kind)
+
+    return LabelSets(
+        zeros(n_sequences + 1, np.int64), zeros(0), zeros(0), zeros(0), zeros(0), zeros(0, np.int64),
+        zeros(1, np.int64), zeros(0, np.int32), zeros(0), zeros(1, np.int64), zeros(0, np.int32), zeros(0, np.int32),
+        zeros(n_sequences + 1, np.int64), zeros(0),
+    )  # fmt: skip
+
+
+def room_for(bounds: np.ndarray, n_entries: int, n_differences: int) -> LabelSets:
+    """Arrays for sets with these bounds; entries may turn out to be fewer."""
+    sizes = np.diff(bounds)
+    slots = int(bounds[-1])
+    gram_bounds = np.concatenate([[0], np.cumsum(sizes * sizes)])
+    return LabelSets(
+        bounds, np.zeros(slots), np.zeros(slots), np.empty(slots), np.empty(slots), np.zeros(slots, dtype=np.int64),
+        np.zeros(slots + 1, dtype=np.int64), np.empty(n_entries, dtype=np.int32), np.empty(n_entries),
+        np.zeros(slots + 1, dtype=np.int64), np.empty(n_differences, dtype=np.int32),
+        np.empty(n_differences, dtype=np.int32), gram_bounds, np.empty(int(gram_bounds[-1])),
+    )  # fmt: skip
+
+
+@compiled
+def is_kept(sets, slot):
+    """Only what has no weight may go (T Algorithm 5, line 9, with ε = 0)."""
+    return sets.age[slot] <= MAX_AGE or sets.alpha[slot] > 0.0 or sets.before[slot] > 0.0
+
+
+@compiled
+def grow_older(sets):
+    for slot in range(sets.alpha.size):
+        sets.age[slot] = 0 if sets.alpha[slot] > 0.0 else sets.age[slot] + 1
+
+
+@compiled
+def is_labelling(sets, slot, truth, labels, begin):
+    """Whether a slot is this labelling of the sequence that begins there."""
+    d, end = sets.difference_bounds[slot], sets.difference_bounds[slot + 1]
+    for t in range(labels.size):
+        if labels[t] != truth[begin + t]:
+            if d == end or sets.position[d] != begin + t or sets.label[d] != labels[t]:
+                return False
+            d += 1
+    return d == end
+
+
+@compiled
+def refuse_known(sets, offsets, truth, candidates, is_new):
+    """is_new[c]: not the truth and not in its set yet; a known one is young again."""
+    for c in range(candidates.sequences.size):
+        i = candidates.sequences[c]
+        begin = offsets[i]
+        labels = candidates.labels[candidates.begins[c] : candidates.begins[c] + offsets[i + 1] - begin]
+        different = False
+        for t in range(labels.size):
+            different = different or labels[t] != truth[begin + t]
+        is_new[c] = different
+        for slot in range(sets.bounds[i], sets.bounds[i + 1]):
+            if is_new[c] and is_labelling(sets, slot, truth, labels, begin):
+                is_new[c] = False
+                sets.age[slot] = 0
+
+
+@compiled
+def count_slots(sets, offsets, truth, candidates, is_new, bounds):
+    """Fills the bounds of the sets to be; gives how many entries and differences are kept, and how many differences are new."""
+    entries, differences, new_differences, c = 0, 0, 0, 0
+    for i in range(bounds.size - 1):
+        size = 0
+        for slot in range(sets.bounds[i], sets.bounds[i + 1]):
+            if is_kept(sets, slot):
+                size += 1
+                entries += sets.entry_bounds[slot + 1] - sets.entry_bounds[slot]
+                differences += sets.difference_bounds[slot + 1] - sets.difference_bounds[slot]
+        while c < candidates.sequences.size and candidates.sequences[c] == i:
+            if is_new[c]:
+                size += 1
+                for t in range(offsets[i + 1] - offsets[i]):
+                    new_differences += candidates.labels[candidates.begins[c] + t] != truth[offsets[i] + t]
+            c += 1
+        bounds[i + 1] = bounds[i] + size
+    return entries, differences, new_differences
+
+
+@compiled
+def keep_slots(old, i, new):
+    """Copies what is kept of sequence i to its place in the new sets; gives the first slot that is still free."""
+    slot, size, old_size = new.bounds[i], new.bounds[i + 1] - new.bounds[i], old.bounds[i + 1] - old.bounds[i]
+    gram = new.gram[new.gram_bounds[i] : new.gram_bounds[i + 1]].reshape((size, size))
+    old_gram = old.gram[old.gram_bounds[i] : old.gram_bounds[i + 1]].reshape((old_size, old_size))
+    for k in range(old_size):
+        source = old.bounds[i] + k
+        if not is_kept(old, source):
+            continue
+        new.alpha[slot], new.before[slot] = old.alpha[source], old.before[source]
+        new.target[slot], new.scale[slot], new.age[slot] = old.target[source], old.scale[source], old.age[source]
+        place = new.entry_bounds[slot]
+        for e in range(old.entry_bounds[source], old.entry_bounds[source + 1]):
+            new.index[place], new.value[place] = old.index[e], old.value[e]
+            place += 1
+        new.entry_bounds[slot + 1] = place
+        place = new.difference_bounds[slot]
+        for d in range(old.difference_bounds[source], old.difference_bounds[source + 1]):
+            new.position[place], new.label[place] = old.position[d], old.label[d]
+            place += 1
+        new.difference_bounds[slot + 1] = place
+        row, column = slot - new.bounds[i], 0
+        for l in range(old_size):
+            if is_kept(old, old.bounds[i] + l):
+                gram[row, column] = old_gram[k, l]
+                column += 1
+        slot += 1
+    return slot
+
+
+@compiled
+def put_labelling(new, slot, truth, labels, begin):
+    """Writes where the labelling differs from the truth, and in how many positions."""
+    place = new.difference_bounds[slot]
+    for t in range(labels.size):
+        if labels[t] != truth[begin + t]:
+            new.position[place], new.label[place] = begin + t, labels[t]
+            place += 1
+    new.difference_bounds[slot + 1] = place
+    return place - new.difference_bounds[slot]

@@ -1,0 +1,240 @@
+"""Margins by dual ascent on working sets: T Algorithm 5, mended as METHODS 4 says.
+
+Each round looks for the labellings that violate the margins most at the present weights, which gives the exact primal
+objective too, adds them to the working sets, and then sweeps over the sets: every visit moves the α of one sequence to the
+optimum, and between sweeps α goes on some way in the direction of the last one. What lowers the dual is taken back.
+It stops on the duality gap, and on nothing else that would call it converged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core._checks import LabSeqError
+from labseq_core.solvers.curvature import dot
+from labseq_core.solvers.explicit_features import ExplicitFeatures
+from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.label_sets import Candidates, grow_older
+from labseq_core.solvers.lbfgs import share_of_decades
+from labseq_core.solvers.margin_rules import MarginRule, Violations
+
+FIRST_BATCHES = 32  # of the first round: weights are of use before all sequences have been seen
+SWEEPS = 10  # in a round
+MOST_MOMENTUM = 0.95  # share of a sweep that is gone on for
+WORTHWHILE = 1e-6  # part of the gap that a sweep must gain to be followed by another
+ROUNDING = 1e-13  # relative, of the terms of the dual
+CALM, LONGEST_REST = 0.5, 8  # satisfied by so much: not looked at for up to so many rounds
+THINNEST = 1e-6  # a margin relative to the differences it separates; below, data count as not separable
+STUCK = 3  # rounds without ascent
+
+
+@dataclass(frozen=True)
+class MarginOptimum:
+    primal: float
+    dual: float
+    iterations: int
+    sweeps: int
+    converged: bool
+    exact: bool  # the primal is exact, not an upper bound
+    why: str
+
+
+def maximise_margin(
+    features: ExplicitFeatures,
+    truth: np.ndarray,
+    rule: MarginRule,
+    *,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    recorder: Recorder,
+    observe: Callable[[int], dict] = lambda iteration: {},
+) -> MarginOptimum:
+    """Solve the dual until primal - dual <= tol · |primal|. `observe(iteration)` adds to the history.
+
+    Stops too after max_iter rounds, when the callback says so, when rounding allows no ascent, or when labellings that are
+    bounded but not looked at keep the gap open; weights and α are those of the last row of the history in each case.
+    """
+    ascent = _Ascent(features, truth, rule, tol, seed, recorder)
+    ascent.first_round()
+    iteration, first_gap, why = 0, np.nan, None
+    while why is None:
+        iteration += 1
+        ascent.look()
+        primal, dual = ascent.primal, ascent.dual
+        relative = (primal - dual) / abs(primal) if 0.0 < primal < np.inf else float(primal > dual)
+        first_gap = relative if np.isnan(first_gap) else first_gap
+        done = max(iteration / max_iter, share_of_decades(first_gap, relative, tol))
+        recorder.record(
+            iteration, primal if primal < np.inf else dual, done, primal=primal, dual=dual, gap=primal - dual,
+            relative_gap=relative, sweeps=ascent.sweeps, working_set=features.sets.n_slots,
+            support_sequences=int(np.count_nonzero(features.sets.alpha)), looked_at=ascent.looked_at, **observe(iteration),
+        )  # fmt: skip
+        why = ascent.verdict(iteration, max_iter)
+        if why is None:
+            ascent.improve()
+    return MarginOptimum(primal, dual, iteration, ascent.sweeps, ascent.converged, ascent.exact, why)
+
+
+class _Ascent:
+    """Where the ascent stands."""
+
+    def __init__(
+        self,
+        features: ExplicitFeatures,
+        truth: np.ndarray,
+        rule: MarginRule,
+        tol: float,
+        seed: int,
+        recorder: Recorder,
+    ):
+        self.features, self.truth, self.rule, self.tol, self.recorder = features, truth, rule, tol, recorder
+        self.random = np.random.default_rng(seed)
+        self.n_sequences = features.sets.bounds.size - 1
+        self.primal, self.dual, self.exact, self.converged = np.inf, 0.0, True, False
+        self.sweeps = self.rounds = self.momentum = self.stuck = self.looked_at = 0
+        self._largest, self._losses = np.zeros(self.n_sequences), np.zeros(self.n_sequences)
+        self._inexact = np.zeros(self.n_sequences, dtype=np.bool_)
+        self._rests_until, self._calm = (np.zeros(self.n_sequences, dtype=np.int64) for _ in range(2))
+        self._found: list[Candidates] = []
+        self._nothing_new = False
+
+    # The rounds
+
+    def first_round(self) -> None:
+        """Sequence by sequence, or batch by batch where they are many: no labelling found without weights is worth much."""
+        order = self.random.permutation(self.n_sequences)
+        batches = np.array_split(order, min(FIRST_BATCHES, self.n_sequences))
+        for number, batch in enumerate(batches):
+            sequences = np.sort(batch)
+            found = self.rule.violations(self.features.potentials(sequences), self.truth, sequences)
+            self.features.extend(found.candidates, self.rule.rescale)
+            self._sweep(batch)
+            self.dual = self._dual()
+            if not self.recorder.tell(0, self.dual, 0.01 * number / len(batches)):
+                break
+        self.sweeps += 1
+
+    def look(self) -> None:
+        """Violations of all sequences that are not at rest; of these too if the gap seems to be small enough."""
+        self.rounds += 1
+        self._found.clear()
+        awake = np.flatnonzero(self._rests_until <= self.rounds)
+        potentials = self.features.potentials()
+        self._take(self.rule.violations(potentials, self.truth, awake))
+        self.looked_at = awake.size
+        asleep = np.flatnonzero(self._rests_until > self.rounds)
+        if asleep.size and (self._gap_is_small() or self.recorder.stopped):
+            self._take(self.rule.violations(potentials, self.truth, asleep))
+            self.looked_at = self.n_sequences
+        self.converged = self._gap_is_small()
+        self.exact = not self._inexact.any()
+
+    def improve(self) -> None:
+        """Extends the working sets by what was found and sweeps over them."""
+        features, rule = self.features, self.rule
+        before = self.dual
+        grow_older(features.sets)
+        new = sum(features.extend(candidates, rule.rescale) for candidates in self._found)
+        self._nothing_new = new == 0
+        if rule.slack == "none":
+            self._rescale()
+        used = np.flatnonzero(np.diff(features.sets.bounds))
+        gap = self.primal - self.dual if self.primal < np.inf else self.dual
+        for _ in range(SWEEPS):
+            share = min(MOST_MOMENTUM, self.momentum / (self.momentum + 3.0))
+            features.extrapolate(share, rule.cap, rule.upper)
+            self._sweep(self.random.permutation(used))
+            self.sweeps += 1
+            gain = self._dual() - self.dual
+            if gain < -self._rounding():
+                features.take_back()
+                self.momentum = 0
+                if share == 0.0:
+                    break
+                continue
+            self.dual, self.momentum = self.dual + max(gain, 0.0), self.momentum + 1
+            if not self.recorder.tell(self.rounds, self.primal if self.primal < np.inf else self.dual, 0.0):
+                break
+            if gain <= WORTHWHILE * gap:
+                break
+        self.dual = self._dual()
+        self.stuck = self.stuck + 1 if self._nothing_new and self.dual - before <= self._rounding() else 0
+
+    def verdict(self, iteration: int, max_iter: int) -> str | None:
+        """Why it is over; None: it is not."""
+        if self.recorder.stopped:
+            return "stopped by the callback"
+        if self.converged:
+            return "the duality gap is small enough"
+        if self.stuck >= STUCK and not self.exact:
+            return f"{self._uncounted()} are bounded, not counted: the optimum is between dual and primal"
+        if self.stuck >= STUCK:
+            return "rounding errors allow no further ascent"
+        if iteration >= max_iter:
+            more = " before all margins were open; raise max_iter or allow slack" if self.primal == np.inf else ""
+            return f"the iteration limit was reached{more}"
+        return None
+
+    def _uncounted(self) -> str:
+        if self.rule.slack == "labelling":
+            return f"labellings beyond the first {self.rule.max_labellings} of a sequence"
+        return "labellings of very long sequences"
+
+    # Their parts
+
+    def _take(self, found: Violations) -> None:
+        """Keeps what was found, and lets sequences rest that are satisfied and have no labelling in their sets."""
+        i = found.sequences
+        self._largest[i], self._losses[i] = found.largest, found.losses
+        self._inexact[i] = not found.exact
+        self._found.append(found.candidates)
+        calm = found.largest <= (-CALM if self.rule.rescale is None else 0.0)
+        calm &= np.diff(self.features.sets.bounds)[i] == 0
+        self._calm[i] = np.where(calm, self._calm[i] + 1, 0)
+        rest = np.minimum(LONGEST_REST, 2 ** np.minimum(self._calm[i], 10) - 1)
+        self._rests_until[i] = np.where(calm, self.rounds + 1 + rest, 0)
+        self.primal = self.rule.primal(self.features.squared_norm(), self._largest, self._losses)
+
+    def _gap_is_small(self) -> bool:
+        return self.primal < np.inf and self.primal - self.dual <= self.tol * abs(self.primal)
+
+    def _sweep(self, order: np.ndarray) -> None:
+        rule = self.rule
+        if not self.features.sweep(order, rule.cap, rule.upper, rule.ridge):
+            raise _not_separable("a wrong labelling has exactly the features of the true one")
+
+    def _dual(self) -> float:
+        linear, totals = self._sums()
+        return self.rule.dual(self.features.squared_norm(), linear, totals)
+
+    def _sums(self) -> tuple[float, np.ndarray]:
+        sets = self.features.sets
+        totals = np.bincount(sets.sequence_of_slots(), sets.alpha, self.n_sequences) if self.rule.ridge else np.zeros(0)
+        return dot(sets.alpha, sets.target), totals
+
+    def _rounding(self) -> float:
+        linear, _ = self._sums()
+        return ROUNDING * (linear + self.features.squared_norm())
+
+    def _rescale(self) -> None:
+        """Hard margin: the best multiple of α, and a proof that there is no optimum where it grows without end.
+
+        Weights w with all margins open have ⟨w, Σ α g⟩ >= Σ α b, so no w of length 1 opens one wider than ‖Σ α g‖ / Σ α b.
+        """
+        linear, _ = self._sums()
+        if linear == 0.0:
+            return
+        square = self.features.squared_norm()
+        if square <= THINNEST**2 * linear**2 * self.features.sets.largest_square():
+            raise _not_separable("no weights open all margins by more than rounding does")
+        self.features.scale(linear / square)
+        self.dual = self._dual()
+
+
+def _not_separable(why: str) -> LabSeqError:
+    fix = "use slack='l1' or 'l2', or better attributes"
+    return LabSeqError(f"the training data are not separable: {why}, so slack='none' has no solution; {fix}")
