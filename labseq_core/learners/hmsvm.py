@@ -47,24 +47,24 @@ class HMSVM(LinearLearner):
     )
     where = "thesis chapter 4"
     options = (
-        KERNEL,
         Option("C", "float", 1.0, "How much a violated margin costs: the larger, the closer to the training data.", low=1e-6,
                high=1e6, log_scale=True, where="T 4.2.2"),
         Option("slack", "choice", "l1", "How a margin may be violated. none: not at all; l1, l2: one slack a sequence, whose "
-               "the size or the square counts; labelling: one slack for each wrong labelling, for short sequences only.",
+               "size or square counts; labelling: one slack for each wrong labelling, for short sequences only.",
                choices=SLACKS, where="T 4.10, SVM1-SVM3"),
         Option("rescale", "choice", None, "margin: a labelling with more wrong labels shall lose by more; slack: its violation "
                "counts more.", choices=RESCALES, where="T 4.34, 4.35; lecture slides, Margin-rescaling"),
+        KERNEL,
         Option("eta", "float", 1.0, "η: how much pairs of labels weigh against attributes; 0 leaves them out.", low=0.0,
                high=1e6, where="T 2.9, 4.22"),
         replace(TOL, help="Stop when the duality gap is this small relative to the primal objective."),
         replace(MAX_ITER, default=500, help="At most this many rounds of looking for violated margins."),
         SEED,
         CONSTRAINTS,
-        ROUTE,
-        MEMORY,
         Option("max_labellings", "int", 100, "slack=labelling: at most so many labellings of a sequence are looked at; what "
                "the others may cost is bounded.", low=1, high=10_000, advanced=True),
+        ROUTE,
+        MEMORY,
     )  # fmt: skip
     facts = (
         "primal_objective_", "dual_objective_", "gap_", "exact_", "converged_", "stop_reason_", "n_iter_", "n_sweeps_",

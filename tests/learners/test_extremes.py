@@ -15,6 +15,7 @@ QUICK = {
     "maxent": {"max_iter": 3}, "crf": {"max_iter": 3}, "crf-marginal": {"max_iter": 3, "l2": 1e-3},
     "crf-marginal-exp": {"max_iter": 3}, "exp": {"max_iter": 3, "l2": 1e-3, "length_decay": 1 / MANY_LABELS},
     "perceptron": {"epochs": 3}, "dual-perceptron": {"epochs": 3}, "boost": {"rounds": 330}, "logitboost": {"rounds": 330},
+    "hmsvm": {"max_iter": 2},
 }  # fmt: skip
 
 
