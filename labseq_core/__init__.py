@@ -7,6 +7,7 @@ from labseq_core.features import FeatureTemplate
 from labseq_core.kernels import RBF, Linear, Normalized, Polynomial, TokenMatch
 from labseq_core.learners import (
     CRF,
+    GPSC,
     HMM,
     AdaBoostMR,
     DualPerceptron,
@@ -21,7 +22,7 @@ from labseq_core.learners import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "CRF", "HMM", "RBF", "AdaBoostMR", "DualPerceptron", "FeatureTemplate", "LabSeqError", "Linear", "LogitBoost",
+    "CRF", "GPSC", "HMM", "RBF", "AdaBoostMR", "DualPerceptron", "FeatureTemplate", "LabSeqError", "Linear", "LogitBoost",
     "MaxEnt", "NaiveBayes", "Normalized", "Polynomial", "SequenceBoost", "StructuredPerceptron", "TokenMatch",
     "ViterbiBoost", "load_dataset", "load_model", "read_conll",
 ]  # fmt: skip

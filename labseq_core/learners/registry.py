@@ -11,6 +11,7 @@ from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.dual_perceptron import DualPerceptron
+from labseq_core.learners.gpsc import GPSC
 from labseq_core.learners.hmm import HMM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
@@ -80,6 +81,7 @@ _METHODS = (
     _EXPONENTIAL,
     Method.of(StructuredPerceptron),
     Method.of(DualPerceptron),
+    Method.of(GPSC),
     Method.of(SequenceBoost),
     Method.of(LogitBoost),
     Method.of(AdaBoostMR),
