@@ -15,6 +15,7 @@ from labseq_core.learners import (
     MaxEnt,
     NaiveBayes,
     SequenceBoost,
+    SparseGPSC,
     StructuredPerceptron,
     ViterbiBoost,
     load_model,
@@ -23,6 +24,6 @@ from labseq_core.learners import (
 __version__ = "0.1.0"
 __all__ = [
     "CRF", "GPSC", "HMM", "RBF", "AdaBoostMR", "DualPerceptron", "FeatureTemplate", "LabSeqError", "Linear", "LogitBoost",
-    "MaxEnt", "NaiveBayes", "Normalized", "Polynomial", "SequenceBoost", "StructuredPerceptron", "TokenMatch",
+    "MaxEnt", "NaiveBayes", "Normalized", "Polynomial", "SequenceBoost", "SparseGPSC", "StructuredPerceptron", "TokenMatch",
     "ViterbiBoost", "load_dataset", "load_model", "read_conll",
 ]  # fmt: skip

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from labseq_core.kernels.base import Kernel
 from labseq_core.kernels.blocks import KernelSide, diagonal, small_block
@@ -32,7 +31,7 @@ class LowRank:
 
     def expansion_of(self, weights: np.ndarray) -> np.ndarray:
         """β at the pivots, (rank, S), of the function with scores L W: G[:, pivots] β = L W."""
-        return solve_triangular(self.factor[self.pivots], weights, lower=True, trans="T", check_finite=False)
+        return np.linalg.solve(self.factor[self.pivots].T, weights)
 
 
 def pivoted_cholesky(

@@ -9,8 +9,10 @@ from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.learners.registry import METHODS, Method, find_method, load_model, make_learner, method_options
+from labseq_core.learners.sparse_gpsc import SparseGPSC
 
 __all__ = [
     "CRF", "GPSC", "HMM", "METHODS", "AdaBoostMR", "DualPerceptron", "LogitBoost", "MaxEnt", "Method", "NaiveBayes",
-    "SequenceBoost", "StructuredPerceptron", "ViterbiBoost", "find_method", "load_model", "make_learner", "method_options",
+    "SequenceBoost", "SparseGPSC", "StructuredPerceptron", "ViterbiBoost",
+    "find_method", "load_model", "make_learner", "method_options",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, viterbi
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, explicit_size, pivoted_cholesky
+from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, explicit_size, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
@@ -24,6 +24,7 @@ from labseq_core.solvers.newton_cg import minimise_newton
 
 DEV_EVERY = 10  # iterations between two looks at the development data
 USUAL_RANK = 500
+EXACT_UP_TO = 30_000  # observations: all their kernel values are made once in some seconds
 GOAL = "the certificate is small enough"
 _TO_PREPARE = 0.3  # the share of the work, as told to the callback, that making kernel values or features is
 # For the choice of a route, in nanoseconds: a kernel value made, and used for a label; a feature made, and used for a label.
@@ -138,7 +139,7 @@ class GPSC(SequenceLearner):
         self.converged_ = found.converged
         self.stop_reason_ = found.why
         self.n_products_ = getattr(made.problem.space, "n_products", 0)
-        self.error_bound_ = made.error_bound(found.point)
+        self.error_bound_ = min(made.error_bound(found.point), found.value)
         if dev is not None:
             recorder.rows[-1]["dev_accuracy"] = _accuracy(self.expansion_, dev)
 
@@ -217,9 +218,16 @@ class GPSC(SequenceLearner):
             return self._kernel_expansion(pivots, beta, problem.delta(point))
 
         def error_bound(point: np.ndarray) -> float:
-            """What is left of ‖r‖²/(2λ) outside the span: E is positive, so |E_ij| <= √(E_ii E_jj)."""
-            reach = np.sqrt(found.rest) @ np.abs(problem.observation_statistics(point))
-            return float(reach @ reach) / (2.0 * self.l2)
+            """What is left of ‖r‖²/(2λ) outside the span, tr(rᵀ E r)/(2λ); of many observations a bound on it."""
+            statistics = problem.observation_statistics(point)
+            if n <= EXACT_UP_TO:
+                inside = found.factor.T @ statistics
+                product = cross_product(self.kernel, observations, observations, statistics, int(self.memory * GIB))
+                left = float(np.sum(statistics * product) - np.sum(inside * inside))
+            else:  # E is positive, so |E_ij| <= √(E_ii E_jj)
+                reach = np.sqrt(found.rest) @ np.abs(statistics)
+                left = float(reach @ reach)
+            return max(left, 0.0) / (2.0 * self.l2)
 
         return _Fit(problem, expansion, error_bound)
 

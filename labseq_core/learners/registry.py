@@ -17,6 +17,7 @@ from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
+from labseq_core.learners.sparse_gpsc import SparseGPSC
 from labseq_core.persistence import archive_name, load_archive
 
 
@@ -82,6 +83,7 @@ _METHODS = (
     Method.of(StructuredPerceptron),
     Method.of(DualPerceptron),
     Method.of(GPSC),
+    Method.of(SparseGPSC),
     Method.of(SequenceBoost),
     Method.of(LogitBoost),
     Method.of(AdaBoostMR),
