@@ -16,14 +16,14 @@ from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
 from labseq_core.learners.kernel_options import ETA, GIB, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
-from labseq_core.solvers.basis_selection import BASES
+from labseq_core.solvers.basis_selection import BASES, Key
 from labseq_core.solvers.greedy_basis import (
     FIT_ITERATIONS,
     FIT_TOL,
     REFIT_ITERATIONS,
     REFIT_TOL,
-    Coordinates,
     Expansion,
+    Path,
     quiet,
 )
 from labseq_core.solvers.history import Recorder
@@ -54,12 +54,12 @@ class SparseGPSC(SequenceLearner):
                low=1e-6, high=1e4, where="T 5.3.2, Fig. 5.2"),
         Option("coordinates", "int", None, "How many coordinates, in place of fraction.", low=1, high=10**9,
                where="T Alg. 8: p", advanced=True),
-        Option("per_step", "int", 10, "Coordinates that are taken at a time, all of one sequence.", low=1, high=10_000,
+        Option("per_step", "int", 5, "Coordinates that are taken at a time, all of one sequence.", low=1, high=10_000,
                where="T Alg. 8: d"),
         Option("select", "choice", "random", "The sequence to take from: at random, or the one with the steepest slope.",
                choices=("random", "best"), where="T Alg. 8"),
-        Option("refit", "choice", "last", "After each step fit the coefficients taken last, or all of them.",
-               choices=("last", "all"), where="T 5.3.2"),
+        Option("refit", "choice", "end", "Coefficients fitted after each step: last, those taken last; all, all of them; end, "
+               "those taken last, and all once at the end.", choices=("last", "all", "end"), where="T 5.3.2"),
         Option("basis", "choice", "observation", "Coordinates: labels of single observations, or labellings of sequences.",
                choices=tuple(BASES), where="T 5.3.2, 5.3.3"),
         CONSTRAINTS,
@@ -80,9 +80,9 @@ class SparseGPSC(SequenceLearner):
         eta: float = 1.0,
         fraction: float = 0.25,
         coordinates: int | None = None,
-        per_step: int = 10,
+        per_step: int = 5,
         select: str = "random",
-        refit: str = "last",
+        refit: str = "end",
         basis: str = "observation",
         constraints: str | None = None,
         tol: float = 1e-3,
@@ -118,7 +118,7 @@ class SparseGPSC(SequenceLearner):
         wanted = min(wanted, basis.n_coordinates())
         follow = _Following(self.kernel, observations, dev, constraints, int(self.memory * GIB))
         touched = np.zeros(len(observations), dtype=np.bool_)
-        taken: list[Coordinates] = []
+        taken: dict[Key, Path] = {}
         step, idle, next_row = 0, 0, 1
         self.stop_reason_ = "the step limit was reached"
 
@@ -139,7 +139,7 @@ class SparseGPSC(SequenceLearner):
                 break
             sequence = next(sequences)
             count = min(self.per_step, wanted - len(basis.seen))
-            keys, chosen, slope = basis.choose(sequence, count, only_new=self.refit == "all")
+            chosen, slope = basis.choose(sequence, count, only_new=self.refit == "all")
             if slope <= self.tol or idle == len(encoded):
                 idle += 1
                 if idle >= len(encoded) or self.select == "best":
@@ -147,15 +147,14 @@ class SparseGPSC(SequenceLearner):
                     break
                 continue
             step, before = step + 1, expansion.objective
-            basis.seen.update(keys)
+            basis.seen.update(chosen)
             done = len(basis.seen) / wanted
-            fitted = [chosen]
-            rules = FIT_TOL, FIT_ITERATIONS
-            if self.refit == "all":
-                taken.append(chosen)
-                fitted, rules = taken, (REFIT_TOL, REFIT_ITERATIONS)
+            taken |= chosen
             inside = quiet(recorder, lambda value, step=step, done=done: recorder.tell(step, value, done))
-            moved, change = expansion.fit(Coordinates.joined(fitted), *rules, inside)
+            if self.refit == "all":
+                moved, change = expansion.fit(taken.values(), REFIT_TOL, REFIT_ITERATIONS, inside)
+            else:
+                moved, change = expansion.fit(chosen.values(), FIT_TOL, FIT_ITERATIONS, inside)
             touched[moved] = True
             gained = before - expansion.objective > WORTHWHILE * expansion.objective
             idle = 0 if gained else len(encoded) if self.select == "best" else idle + 1
@@ -165,7 +164,10 @@ class SparseGPSC(SequenceLearner):
                 recorder.record(step, expansion.objective, done, **row())
             else:
                 recorder.tell(step, expansion.objective, done)
-        if recorder.rows[-1]["iteration"] < step:
+        if self.refit == "end" and taken and not recorder.stopped:
+            inside = quiet(recorder, lambda value: recorder.tell(step, value, 1.0))
+            follow.move(*expansion.fit(taken.values(), REFIT_TOL, REFIT_ITERATIONS, inside))
+        if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:
             recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
         self._keep(observations, expansion, basis, step, recorder)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials, k_best, viterbi
 from labseq_core.scoring.kernel_expansion import potentials_of_scores
-from labseq_core.solvers.greedy_basis import Coordinates, Expansion
+from labseq_core.solvers.greedy_basis import Expansion, Path
 
 NO_PAIR = -1  # the last position of a sequence has no pair of labels
 Key = tuple[int, ...]
@@ -44,7 +44,7 @@ class ObservationBasis:
         slopes = self._best_pair(scoring.gram.product(self._expansion.r_beta)[scoring.rows], scoring.offsets)[0]
         return int(np.searchsorted(scoring.offsets, np.argmax(np.abs(slopes).max(axis=1)), side="right")) - 1
 
-    def choose(self, sequence: int, count: int, only_new: bool) -> tuple[list[Key], Coordinates, float]:
+    def choose(self, sequence: int, count: int, only_new: bool) -> tuple[dict[Key, Path], float]:
         """The steepest coordinates of a sequence, and the slope of the first.
 
         Of each position and label only the pair that adds most to the slope: others would repeat it.
@@ -53,8 +53,8 @@ class ObservationBasis:
         begin, end = scoring.offsets[sequence], scoring.offsets[sequence + 1]
         rows = scoring.rows[begin:end]
         node = self._expansion.node_slopes(rows)
-        blocked = [(t, key) for t, row in enumerate(rows) for key in self._keys_of(int(row))] if only_new else []
-        slopes, partners = self._best_pair(node, np.array([0, len(rows)]), blocked)
+        there = [(t, key) for t, row in enumerate(rows) for key in self._keys_of(int(row))] if only_new else []
+        slopes, partners = self._best_pair(node, np.array([0, len(rows)]), there)
         order = np.argsort(-np.abs(slopes), axis=None, kind="stable")
         keys: dict[Key, float] = {}
         for place in order:
@@ -62,11 +62,11 @@ class ObservationBasis:
             if len(keys) == count or not np.isfinite(slopes[t, s]) or slopes[t, s] == 0.0:
                 break
             keys.setdefault((int(rows[t]), s, int(partners[t, s])), abs(float(slopes[t, s])))
-        paths = [
-            (np.array([o]), np.array([s]), np.array([[s, u]] if u != NO_PAIR else np.empty((0, 2), dtype=np.int64)))
+        paths = {
+            (o, s, u): (np.array([o]), np.array([s]), np.array([[s, u]][: int(u != NO_PAIR)]).reshape(-1, 2))
             for o, s, u in keys
-        ]
-        return list(keys), Coordinates.of_paths(paths), max(keys.values(), default=0.0)
+        }
+        return paths, max(keys.values(), default=0.0)
 
     def _keys_of(self, row: int) -> list[Key]:
         n_labels = self._expansion.scoring.n_labels
@@ -135,7 +135,7 @@ class SequenceBasis:
         chains = self._chains(scoring.gram.product(self._expansion.r_beta)[scoring.rows], scoring.offsets)
         return int(np.argmax(np.maximum(*(viterbi(chain).scores for chain in chains))))
 
-    def choose(self, sequence: int, count: int, only_new: bool) -> tuple[list[Key], Coordinates, float]:
+    def choose(self, sequence: int, count: int, only_new: bool) -> tuple[dict[Key, Path], float]:
         """The steepest labellings of a sequence, and the slope of the first."""
         scoring = self._expansion.scoring
         begin, end = scoring.offsets[sequence], scoring.offsets[sequence + 1]
@@ -151,8 +151,8 @@ class SequenceBasis:
                 break
             if not (only_new and key in self.seen):
                 keys.setdefault(key, slope)
-        paths = [(rows, np.array(key[1:]), np.array([key[1:-1], key[2:]]).T) for key in keys]
-        return list(keys), Coordinates.of_paths(paths), max(keys.values(), default=0.0)
+        paths = {key: (rows, np.array(key[1:]), np.array([key[1:-1], key[2:]]).T) for key in keys}
+        return paths, max(keys.values(), default=0.0)
 
 
 BASES = {"observation": ObservationBasis, "sequence": SequenceBasis}

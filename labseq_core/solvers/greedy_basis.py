@@ -7,7 +7,7 @@ it adds to, r the functional gradient: |K′ r|, not |r| (METHODS 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,9 +19,11 @@ from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 
 LARGEST_METRIC = 64  # coordinates whose second derivatives are written out as a matrix
+LARGEST_GRAM = 6000  # entries of coordinates whose inner products are
 RIDGE = 1e-8  # relative to the largest second derivative: coordinates may depend on each other
-FIT_TOL, FIT_ITERATIONS = 1e-3, 20  # of the coefficients of the last coordinates
+FIT_TOL, FIT_ITERATIONS = 3e-2, 10  # of the coefficients of the last coordinates
 REFIT_TOL, REFIT_ITERATIONS = 1e-4, 200  # and of all of them
+Path = tuple[np.ndarray, np.ndarray, np.ndarray]  # a coordinate: observations, labels, pairs of labels (k, 2)
 
 
 @dataclass(frozen=True)
@@ -33,21 +35,11 @@ class Coordinates:
     count: int
 
     @classmethod
-    def of_paths(cls, paths: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Coordinates:
-        """Each given by (observations, labels, pairs of labels (k, 2))."""
+    def of_paths(cls, paths: Collection[Path]) -> Coordinates:
         nodes = [(k, o, s) for k, (rows, labels, _) in enumerate(paths) for o, s in zip(rows, labels)]
         edges = [(k, *pair) for k, (_, _, pairs) in enumerate(paths) for pair in pairs]
         as_array = lambda entries: np.array(entries, dtype=np.int64).reshape(-1, 3)  # noqa: E731
         return cls(as_array(nodes), as_array(edges), len(paths))
-
-    @classmethod
-    def joined(cls, parts: list[Coordinates]) -> Coordinates:
-        """Those of several, one after the other."""
-        firsts = np.cumsum([0, *(part.count for part in parts)])
-        shifts = [np.array([first, 0, 0]) for first in firsts[:-1]]
-        nodes = np.concatenate([part.nodes + shift for part, shift in zip(parts, shifts)])
-        edges = np.concatenate([part.edges + shift for part, shift in zip(parts, shifts)])
-        return cls(nodes, edges, int(firsts[-1]))
 
 
 @dataclass
@@ -91,10 +83,12 @@ class Expansion:
     def edge_slopes(self) -> np.ndarray:
         return self.scoring.eta * self.r_delta
 
-    def fit(self, chosen: Coordinates, tol: float, max_iter: int, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
-        """Minimise R over changes of the chosen coordinates; the observations that changed, and by how much, (m, S)."""
-        problem = _Subspace(self, chosen)
-        found = minimise(problem.evaluate, np.zeros(chosen.count), max_iter=max_iter, tol=tol, recorder=recorder)
+    def fit(
+        self, paths: Collection[Path], tol: float, max_iter: int, recorder: Recorder
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Minimise R over changes of these coordinates; the observations that changed, and by how much, (m, S)."""
+        problem = _Subspace(self, Coordinates.of_paths(paths))
+        found = minimise(problem.evaluate, np.zeros(len(paths)), max_iter=max_iter, tol=tol, recorder=recorder)
         change, pairs = problem.changes(found.point)
         self.squared_norm = problem.squared_norm(change, pairs)
         self.beta[problem.observations] += change
@@ -117,7 +111,7 @@ class _Subspace:
         self._node_entry = places * n_labels + chosen.nodes[:, 2]
         self._edge_entry = chosen.edges[:, 1] * n_labels + chosen.edges[:, 2]
         self._shape = len(self.observations), n_labels
-        self._factor = self._metric()
+        self._root = self._metric()
 
     def changes(self, variables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of β at the observations, (m, S), and of δ."""
@@ -152,11 +146,14 @@ class _Subspace:
         )
 
     def _metric(self) -> np.ndarray:
-        """A square root of the second derivative if positions were independent, or of its diagonal: (d, d) or (d,).
+        """C⁻¹, (d, d), or its diagonal, (d,), for a C Cᵀ that is about the second derivative, up to a factor.
 
-        λ K′ + Σ_t (diag p_t - p_t p_tᵀ) seen through what the coordinates do to the scores at t, and expected pairs.
+        Few coordinates: as if positions were independent, λ K′ + Σ_t (diag p_t - p_t p_tᵀ) seen through what the coordinates
+        do to the scores at t, and expected pairs. More: K′, the inner products of functions. Many: the diagonal of the first.
         """
         expansion, chosen = self._expansion, self._chosen
+        if chosen.count > LARGEST_METRIC and len(chosen.nodes) <= LARGEST_GRAM:
+            return self._inverse_root(self._inner_products())
         scoring, l2, eta = expansion.scoring, expansion.l2, expansion.scoring.eta
         expected, pair_weights = expansion.expected, eta * l2 + eta * eta * np.maximum(expansion.expected_pairs, 0.0)
         count = np.bincount(scoring.rows, minlength=len(scoring.gram))
@@ -164,7 +161,7 @@ class _Subspace:
             # Entries of one coordinate at one observation and label, as if they did not meet elsewhere.
             variances = np.maximum(expected * (1.0 - expected / count[:, np.newaxis]), 0.0)
             node = np.square(self.rows) @ variances + l2 * np.diag(self.within)[:, np.newaxis]
-            return np.sqrt(self._collected(node, pair_weights))
+            return 1.0 / np.sqrt(self._collected(node, pair_weights))
         effects = np.zeros((chosen.count, self._shape[1], len(scoring.gram)))  # on the scores of all observations
         np.add.at(effects, (chosen.nodes[:, 0], chosen.nodes[:, 2]), self.rows[self._node_entry // self._shape[1]])
         means = (effects * expected.T).sum(axis=1) / np.sqrt(count)  # (d, n)
@@ -176,15 +173,34 @@ class _Subspace:
         pairs = np.zeros((chosen.count, self._shape[1] ** 2))
         np.add.at(pairs, (chosen.edges[:, 0], self._edge_entry), 1.0)
         matrix += l2 * at_nodes @ spread.T + (pairs * pair_weights.ravel()) @ pairs.T
+        return self._inverse_root(0.5 * (matrix + matrix.T))
+
+    def _inner_products(self) -> np.ndarray:
+        """K′ among the coordinates, (d, d)."""
+        chosen, n_labels, eta = self._chosen, self._shape[1], self._expansion.scoring.eta
+        inner = np.zeros((chosen.count, chosen.count))
+        for entries, owners, among in (
+            (self._node_entry, chosen.nodes[:, 0], self.within),
+            (self._edge_entry, chosen.edges[:, 0], None),
+        ):
+            groups = entries % n_labels if among is not None else entries  # only those of one label, or pair, meet
+            for group in np.unique(groups):
+                own = np.flatnonzero(groups == group)
+                places = entries[own] // n_labels
+                block = np.full((own.size, own.size), eta) if among is None else among[np.ix_(places, places)]
+                np.add.at(inner, np.ix_(owners[own], owners[own]), block)
+        return inner
+
+    def _inverse_root(self, matrix: np.ndarray) -> np.ndarray:
         largest = max(float(np.diag(matrix).max()), 1e-300)
-        return np.linalg.cholesky(0.5 * (matrix + matrix.T) + RIDGE * largest * np.eye(chosen.count))
+        return np.linalg.inv(np.linalg.cholesky(matrix + RIDGE * largest * np.eye(len(matrix))))
 
     def _amounts(self, variables: np.ndarray) -> np.ndarray:
-        """Cᵀ amounts = variables, C Cᵀ the metric."""
-        return variables / self._factor if self._factor.ndim == 1 else np.linalg.solve(self._factor.T, variables)
+        """Cᵀ amounts = variables."""
+        return variables * self._root if self._root.ndim == 1 else variables @ self._root
 
     def _transposed(self, slopes: np.ndarray) -> np.ndarray:
-        return slopes / self._factor if self._factor.ndim == 1 else np.linalg.solve(self._factor, slopes)
+        return slopes * self._root if self._root.ndim == 1 else self._root @ slopes
 
 
 def quiet(recorder: Recorder, tell: Callable[[float], bool]) -> Recorder:
