@@ -21,7 +21,7 @@ from labseq_core.solvers.lbfgs import minimise
 LARGEST_METRIC = 64  # coordinates whose second derivatives are written out as a matrix
 LARGEST_GRAM = 6000  # entries of coordinates whose inner products are
 RIDGE = 1e-8  # relative to the largest second derivative: coordinates may depend on each other
-FIT_TOL, FIT_ITERATIONS = 3e-2, 10  # of the coefficients of the last coordinates
+FIT_TOL, FIT_ITERATIONS = 1e-2, 10  # of the coefficients of the last coordinates
 REFIT_TOL, REFIT_ITERATIONS = 1e-4, 200  # and of all of them
 Path = tuple[np.ndarray, np.ndarray, np.ndarray]  # a coordinate: observations, labels, pairs of labels (k, 2)
 
