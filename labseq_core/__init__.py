@@ -7,6 +7,7 @@ from labseq_core.features import FeatureTemplate
 from labseq_core.kernels import RBF, Linear, Normalized, Polynomial, TokenMatch
 from labseq_core.learners import (
     CRF,
+    GPSC,
     HMM,
     HMSVM,
     AdaBoostMR,
@@ -15,6 +16,7 @@ from labseq_core.learners import (
     MaxEnt,
     NaiveBayes,
     SequenceBoost,
+    SparseGPSC,
     StructuredPerceptron,
     ViterbiBoost,
     load_model,
@@ -22,7 +24,8 @@ from labseq_core.learners import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "CRF", "HMM", "HMSVM", "RBF", "AdaBoostMR", "DualPerceptron", "FeatureTemplate", "LabSeqError", "Linear", "LogitBoost",
-    "MaxEnt", "NaiveBayes", "Normalized", "Polynomial", "SequenceBoost", "StructuredPerceptron", "TokenMatch",
+    "CRF", "GPSC", "HMM", "HMSVM", "RBF", "AdaBoostMR", "DualPerceptron", "FeatureTemplate", "LabSeqError", "Linear",
+    "LogitBoost", "MaxEnt", "NaiveBayes", "Normalized", "Polynomial", "SequenceBoost", "SparseGPSC", "StructuredPerceptron",
+    "TokenMatch",
     "ViterbiBoost", "load_dataset", "load_model", "read_conll",
 ]  # fmt: skip

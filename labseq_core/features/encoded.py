@@ -70,11 +70,11 @@ class EncodedSequences:
         return self._renumbered(numbers, vocabulary)
 
     def _renumbered(self, numbers: np.ndarray, vocabulary: Alphabet) -> EncodedSequences:
-        indptr, indices, known = _renumber(self.indptr, self.indices, numbers)
+        indptr, indices, known = renumber(self.indptr, self.indices, numbers)
         values = self.values[known] if self.values.size else self.values
         types = None
         if self.types is not None:
-            type_indptr, type_indices, _ = _renumber(self.types.indptr, self.types.indices, numbers)
+            type_indptr, type_indices, _ = renumber(self.types.indptr, self.types.indices, numbers)
             types = replace(self.types, indptr=type_indptr, indices=type_indices)
         return EncodedSequences(indptr, indices, values, self.offsets, vocabulary, self.template, types)
 
@@ -158,9 +158,7 @@ def _named_values(token: Attributes, number: int, place: int) -> Iterable[tuple[
         )
 
 
-def _renumber(
-    indptr: np.ndarray, indices: np.ndarray, numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def renumber(indptr: np.ndarray, indices: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ragged rows in new numbers without those that are negative, and which entries were kept."""
     renumbered = numbers[indices]
     known = renumbered >= 0

@@ -5,6 +5,7 @@ from labseq_core.kernels.blocks import DEFAULT_MEMORY, cross_blocks, cross_produ
 from labseq_core.kernels.explicit import ExplicitMap, ExplicitSize, explicit_map, explicit_size
 from labseq_core.kernels.gram import Gram
 from labseq_core.kernels.linear import Linear
+from labseq_core.kernels.low_rank import LowRank, pivoted_cholesky
 from labseq_core.kernels.observations import Observations
 from labseq_core.kernels.polynomial import Polynomial
 from labseq_core.kernels.rbf import RBF
@@ -13,7 +14,7 @@ from labseq_core.kernels.text import kernel_from_dict, parse_kernel
 from labseq_core.kernels.token_match import TokenMatch
 
 __all__ = [
-    "DEFAULT_MEMORY", "RBF", "ExplicitMap", "ExplicitSize", "Gram", "Kernel", "Linear", "Normalized", "Observations",
-    "Polynomial", "TokenMatch", "cross_blocks", "cross_product", "diagonal", "explicit_map", "explicit_size",
-    "kernel_from_dict", "parse_kernel", "sequence_kernel",
+    "DEFAULT_MEMORY", "RBF", "ExplicitMap", "ExplicitSize", "Gram", "Kernel", "Linear", "LowRank", "Normalized",
+    "Observations", "Polynomial", "TokenMatch", "cross_blocks", "cross_product", "diagonal", "explicit_map", "explicit_size",
+    "kernel_from_dict", "parse_kernel", "pivoted_cholesky", "sequence_kernel",
 ]  # fmt: skip

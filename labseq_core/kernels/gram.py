@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numba import prange
@@ -60,6 +60,12 @@ class Gram:
         self._clock = 0
         self.n_made = 0  # rows computed so far, for the first time or again
 
+    @staticmethod
+    def n_bytes_whole(kernel: Kernel, observations: Observations) -> int:
+        """What keeping all rows, in float32 at least, takes with everything around them."""
+        n = len(observations)
+        return KernelColumns.n_bytes(kernel, observations) + n * (24 + 8 * WORK_ARRAYS + 4 * n)
+
     def __len__(self) -> int:
         return len(self.observations)
 
@@ -72,6 +78,15 @@ class Gram:
     def bytes_held(self) -> int:
         """Index, factors and the rows that have been made; with the work space never more than `memory`."""
         return self._fixed_bytes + int((self._row_of_slot >= 0).sum()) * len(self) * self.dtype.itemsize
+
+    def fill(self, go_on: Callable[[float], bool]) -> bool:
+        """Make all rows that can be kept, telling the share done between tiles; False: told to stop."""
+        for begin in range(0, self.capacity, self._tile_rows):
+            end = min(begin + self._tile_rows, self.capacity)
+            self._keep(np.arange(begin, end))
+            if not go_on(end / self.capacity):
+                return False
+        return True
 
     def diagonal(self) -> np.ndarray:
         """k(x_i, x_i), (n,)."""

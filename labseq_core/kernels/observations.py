@@ -68,7 +68,7 @@ class Observations:
     def of(cls, encoded: EncodedSequences) -> Observations:
         """The observations of all positions, exact duplicates merged."""
         every = SparseRows.of(encoded)
-        firsts, rows = _distinct(every.indptr, every.indices, every.values)
+        firsts, rows = distinct_rows(every.indptr, every.indices, every.values)
         return cls(every.take(firsts), rows, encoded.vocabulary)
 
     @classmethod
@@ -83,6 +83,11 @@ class Observations:
     def take(self, numbers: np.ndarray) -> Observations:
         """Some of the distinct observations, numbered anew, each at one position."""
         return Observations(self.vectors.take(numbers), np.arange(len(numbers)), self.vocabulary)
+
+    def as_sequences(self) -> EncodedSequences:
+        """The distinct observations, each as a sequence of length 1."""
+        vectors, every = self.vectors, np.arange(len(self) + 1)
+        return EncodedSequences(vectors.indptr, vectors.indices, vectors.values, every, self.vocabulary)
 
     def view(self, attribute: str | None) -> SparseRows:
         """The vectors as a kernel looks at them: all attributes, or whether there are those named "attribute=..."."""
@@ -137,7 +142,7 @@ def _squares(indptr, values, squares):
 
 
 @compiled
-def _distinct(indptr, indices, values):
+def distinct_rows(indptr, indices, values):
     """The first position of each distinct row, and for each position the number of its row: by an open hash table."""
     n_positions = indptr.size - 1
     size = 1

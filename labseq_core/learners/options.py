@@ -33,6 +33,8 @@ class Option:
 
     def check(self, value) -> None:
         """Raise an error that names the allowed values."""
+        if value is None and self.may_be_none:
+            return
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         fits = isinstance(value, KINDS[self.kind]) and (self.kind not in ("float", "int") or is_number)
         if fits and is_number:
@@ -53,8 +55,15 @@ class Option:
             return f"a kernel such as Polynomial(2), written {SYNTAX}"
         noun = "a whole number" if self.kind == "int" else "a number"
         if self.low is not None and self.high is not None:
-            return f"{noun} from {self.low:g} to {self.high:g}"
-        return noun if self.low is None else f"{noun} of at least {self.low:g}"
+            noun += f" from {self.low:g} to {self.high:g}"
+        elif self.low is not None:
+            noun += f" of at least {self.low:g}"
+        return f"{noun}, or none" if self.may_be_none else noun
+
+    @property
+    def may_be_none(self) -> bool:
+        """A number that need not be given."""
+        return self.default is None and self.kind in ("float", "int")
 
     def plain(self, value):
         """The value as configurations and JSON hold it: a kernel is its text."""
@@ -68,6 +77,8 @@ class Option:
         """The value a user typed."""
         if self.kind == "kernel":
             return parse_kernel(text)
+        if self.may_be_none and text.strip().lower() == shown_choice(None):
+            return None
         try:
             if self.kind == "choice":
                 return {shown_choice(choice): choice for choice in self.choices}[text.strip()]

@@ -11,12 +11,14 @@ from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.dual_perceptron import DualPerceptron
+from labseq_core.learners.gpsc import GPSC
 from labseq_core.learners.hmm import HMM
 from labseq_core.learners.hmsvm import HMSVM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
+from labseq_core.learners.sparse_gpsc import SparseGPSC
 from labseq_core.persistence import archive_name, load_archive
 
 
@@ -82,6 +84,8 @@ _METHODS = (
     Method.of(StructuredPerceptron),
     Method.of(DualPerceptron),
     Method.of(HMSVM),
+    Method.of(GPSC),
+    Method.of(SparseGPSC),
     Method.of(SequenceBoost),
     Method.of(LogitBoost),
     Method.of(AdaBoostMR),

@@ -51,16 +51,18 @@ class KernelScoring:
 
     def potentials(self, beta: np.ndarray, delta: np.ndarray) -> ChainPotentials:
         """beta: (observations, S), delta: (S, S)."""
-        return _potentials(self.gram.product(beta)[self.rows], delta, self.eta, self.constraints, self.offsets)
+        return self.potentials_at(self.gram.product(beta), delta)
+
+    def potentials_at(self, scores: np.ndarray, delta: np.ndarray) -> ChainPotentials:
+        """The same where the scores Gβ of all observations, (observations, S), are known."""
+        return potentials_of_scores(scores[self.rows], self.eta * delta, self.constraints, self.offsets)
 
     def coefficients(self, statistics: ChainStatistics) -> tuple[np.ndarray, np.ndarray]:
         """The way back: the derivative of a loss as a function, by its own coefficients (β, δ); METHODS 5.
 
         Positions that share an observation share its coefficients, so their statistics add up.
         """
-        beta = np.zeros((len(self.gram), self.n_labels))
-        np.add.at(beta, self.rows, statistics.node)
-        return beta, np.array(statistics.edge)
+        return sums_by_row(statistics.node, self.rows, len(self.gram)), np.array(statistics.edge)
 
 
 class RunningScores:
@@ -116,14 +118,14 @@ class KernelExpansion:
         else:
             new = Observations.of(encoded)
             node = cross_product(self.kernel, new, self.support, self.beta, self.memory)[new.rows]
-        return _potentials(node, self.delta, self.eta, self.constraints, encoded.offsets)
+        return potentials_of_scores(node, self.eta * self.delta, self.constraints, encoded.offsets)
 
     @cached_property
     def _explicit(self) -> tuple[ExplicitMap, LinearWeights] | None:
         """w_f = c_f Σ_j ψ_f(z_j) β[j], if explicit features are the way to go."""
         if not self._goes_explicit():
             return None
-        mapping, mapped = explicit_map(self.kernel, self._support_as_sequences(), scaled=False)
+        mapping, mapped = explicit_map(self.kernel, self.support.as_sequences(), scaled=False)
         scoring, nothing = LinearScoring(mapped, self.n_labels), np.zeros(self.n_labels)
         weights = scoring.weights(scoring.gradient(ChainStatistics(nothing, self.beta, self.delta, nothing)))
         if mapping.scale.size:
@@ -135,24 +137,15 @@ class KernelExpansion:
             return self.route == "explicit"
         if self.kernel == Linear():
             return True
-        size = explicit_size(self.kernel, self._support_as_sequences())
+        size = explicit_size(self.kernel, self.support.as_sequences())
         if size is None or size.n_bytes(self.n_labels) > self.memory:
             return False
         explicit_cost = size.entries / len(self.support) * (self.n_labels + _LOOK_UP)
         return explicit_cost < len(self.support) * (self.n_labels + _KERNEL_VALUE)
 
-    def _support_as_sequences(self) -> EncodedSequences:
-        vectors = self.support.vectors
-        every = np.arange(len(vectors) + 1)
-        return EncodedSequences(vectors.indptr, vectors.indices, vectors.values, every, self.support.vocabulary)
-
     def arrays(self) -> dict[str, np.ndarray]:
         """What is saved, beside kernel, eta and vocabulary."""
-        vectors = self.support.vectors
-        return {
-            "beta": self.beta, "delta": self.delta, "support_indptr": vectors.indptr, "support_indices": vectors.indices,
-            "support_values": vectors.values,
-        }  # fmt: skip
+        return {"beta": self.beta, "delta": self.delta, **observation_arrays(self.support)}
 
     @classmethod
     def restore(
@@ -160,18 +153,39 @@ class KernelExpansion:
     ) -> KernelExpansion:
         """From `arrays`."""
         beta, delta = arrays["beta"], arrays["delta"]
-        vectors = SparseRows(
-            arrays["support_indptr"], arrays["support_indices"], arrays["support_values"], len(vocabulary)
+        support = observations_from(arrays, vocabulary)
+        require(
+            beta.shape == (len(support), len(delta)),
+            "the coefficients and the support observations do not fit together",
         )
-        fits = beta.shape == (len(vectors), len(delta)) and vectors.indptr[-1] == vectors.indices.size
-        require(fits, "the coefficients and the support observations do not fit together")
-        return cls(kernel, Observations(vectors, np.arange(len(vectors)), vocabulary), beta, delta, eta, **more)
+        return cls(kernel, support, beta, delta, eta, **more)
 
 
-def _potentials(
-    node: np.ndarray, delta: np.ndarray, eta: float, constraints: Constraints | None, offsets: np.ndarray
+def observation_arrays(observations: Observations) -> dict[str, np.ndarray]:
+    """Distinct observations as they are saved with a model."""
+    vectors = observations.vectors
+    return {
+        "support_indptr": vectors.indptr, "support_indices": vectors.indices, "support_values": vectors.values,
+    }  # fmt: skip
+
+
+def observations_from(arrays: dict[str, np.ndarray], vocabulary: Alphabet) -> Observations:
+    """From `observation_arrays`."""
+    vectors = SparseRows(arrays["support_indptr"], arrays["support_indices"], arrays["support_values"], len(vocabulary))
+    require(vectors.indptr[-1] == vectors.indices.size, "the support observations are not whole")
+    return Observations(vectors, np.arange(len(vectors)), vocabulary)
+
+
+def sums_by_row(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
+    """(n_rows, S): the sum of those values, (positions, S), whose position has the row."""
+    return np.stack([np.bincount(rows, values[:, s], n_rows) for s in range(values.shape[1])], axis=1)
+
+
+def potentials_of_scores(
+    node: np.ndarray, edge: np.ndarray, constraints: Constraints | None, offsets: np.ndarray
 ) -> ChainPotentials:
-    start, edge = np.zeros(len(delta)), eta * delta
+    """Node scores, (positions, S), and edge scores, (S, S), with what is forbidden."""
+    start = np.zeros(len(edge))
     if constraints is not None:
         start, edge = constraints.apply(start, edge)
-    return ChainPotentials.trusted(start, np.ascontiguousarray(node), edge, np.zeros(len(delta)), offsets)
+    return ChainPotentials.trusted(start, np.ascontiguousarray(node), edge, np.zeros(len(edge)), offsets)

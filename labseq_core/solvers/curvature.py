@@ -25,9 +25,9 @@ NO_SLOT = -1
 class CurvatureMemory:
     """Up to `size` pairs (displacement s_k, gradient change y_k) of vectors with n entries."""
 
-    def __init__(self, size: int, n: int):
+    def __init__(self, size: int, n: int, dtype: type = np.float32):
         self.size = size
-        self.vectors = np.zeros((2 * size, n), dtype=np.float32)  # s_0 .. s_{m-1}, y_0 .. y_{m-1}, all scaled
+        self.vectors = np.zeros((2 * size, n), dtype=dtype)  # s_0 .. s_{m-1}, y_0 .. y_{m-1}, all scaled
         self.scale = np.empty(0, dtype=np.float32)  # D^{1/2}; empty: 1
         self.products = np.zeros((2 * size + 1, 2 * size + 1))  # the last row and column: the gradient
         self.order: list[int] = []  # slots in use, oldest first
@@ -74,10 +74,13 @@ class CurvatureMemory:
         for slot in self.order:
             s, y = slot, self.size + slot
             share[s] += weight[slot] - float(self.products[y] @ share) / self.products[s, y]
-        direction = np.empty(gradient.size)
-        used = self._rows(self.order)
+        return self._combined(share, gradient), float(self.products[-1] @ share)
+
+    def _combined(self, share: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """share @ (vectors, gradient)."""
+        direction, used = np.empty(gradient.size), self._rows(self.order)
         combine(self.vectors, used, share, gradient, self.scale, self.chunks, direction, work=used.size * gradient.size)
-        return direction, float(self.products[-1] @ share)
+        return direction
 
     def _take_in(self, gradient: np.ndarray) -> None:
         """The pair that has arrived, unless it shows no curvature, and all inner products with it and with the gradient."""
@@ -100,17 +103,22 @@ class CurvatureMemory:
     def _meet(self, slot: int, step: tuple[np.ndarray, ...], gradient: np.ndarray, slots: list[int]) -> None:
         """Products of the gradient, and of a new pair (if there is one), with the pairs in these slots."""
         used = self._rows(slots)
-        parts = np.zeros((len(self.chunks) - 1, 3, used.size + 1))
-        inner_products(
-            self.vectors, slot, self.size + slot, *step, gradient, self.scale, used, self.chunks, parts,
-            work=3 * gradient.size * max(1, used.size),
-        )  # fmt: skip
-        found, columns = parts.sum(axis=0), np.append(used, 2 * self.size)
+        found = self._products(slot, step, gradient, used)
+        columns = np.append(used, 2 * self.size)
         rows = {2 * self.size: GRADIENT}
         if slot != NO_SLOT:
             rows |= {slot: NEW_STEP, self.size + slot: NEW_CHANGE}
         for row, place in rows.items():
             self.products[row, columns] = self.products[columns, row] = found[place]
+
+    def _products(self, slot: int, step: tuple[np.ndarray, ...], gradient: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """(new step, new change, gradient) · (vectors[used], gradient), (3, used + 1); the new pair is kept on the way."""
+        parts = np.zeros((len(self.chunks) - 1, 3, used.size + 1))
+        inner_products(
+            self.vectors, slot, self.size + slot, *step, gradient, self.scale, used, self.chunks, parts,
+            work=3 * gradient.size * max(1, used.size),
+        )  # fmt: skip
+        return parts.sum(axis=0)
 
 
 @functools.cache

@@ -36,7 +36,7 @@ X, Y = toy.corpus(seed=50, n_sequences=40)
 def coefficients(model: DualPerceptron) -> tuple[dict, dict]:
     """β by (observation as a set of items, label) and δ by (label, label)."""
     expansion, labels = model.expansion_, model.classes_
-    rows = naive.naive.observations(expansion._support_as_sequences())
+    rows = naive.naive.observations(expansion.support.as_sequences())
     beta = {}
     for row, values in zip(rows, expansion.beta):
         beta |= {(frozenset(row.items()), label): value for label, value in zip(labels, values) if value}

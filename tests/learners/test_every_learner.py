@@ -23,6 +23,7 @@ GRIDS = {
     "naive-bayes": {"smoothing": [0.1, 1.0]}, "hmm": {"smoothing": [0.1, 1.0]}, "crf": {"l2": [0.1, 10.0]},
     "crf-marginal": {"l2": [0.01, 0.1]}, "crf-marginal-exp": {"l2": [0.1, 10.0]}, "exp": {"length_decay": [0.3, 0.6]},
     "perceptron": {"epochs": np.array([1, 3])}, "dual-perceptron": {"kernel": [Linear(), Polynomial(2)]},
+    "gps": {"l2": [0.1, 10.0]}, "sgps": {"fraction": [0.1, 1.0]},
     "boost": {"bound": ["loose", "tight"]}, "logitboost": {"rounds": [5, 50]},
     "adaboost-mr": {"smoothing": [1e-3, 1e-2]}, "viterbi-boost": {"rounds": [5, 50]},
     "hmsvm": {"C": [0.1, 10.0]},

@@ -1,0 +1,284 @@
+"""Gaussian process sequence classification, dense: T 5.2, 5.3.1, 5.3.4; G."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.chain import ChainPotentials, viterbi
+from labseq_core.chain.constraints import constraints_for
+from labseq_core.features import EncodedSequences
+from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, explicit_size, pivoted_cholesky
+from labseq_core.kernels.blocks import shown_bytes
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
+from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
+from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
+from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
+from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.lbfgs import Minimum, minimise
+from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
+from labseq_core.solvers.newton_cg import minimise_newton
+
+DEV_EVERY = 10  # iterations between two looks at the development data
+USUAL_RANK = 500
+EXACT_UP_TO = 30_000  # observations: all their kernel values are made once in some seconds
+GOAL = "the certificate is small enough"
+_TO_PREPARE = 0.3  # the share of the work, as told to the callback, that making kernel values or features is
+# For the choice of a route, in nanoseconds: a kernel value made, and used for a label; a feature made, and used for a label.
+_MAKE_VALUE, _USE_VALUE, _MAKE_FEATURE, _USE_FEATURE = 5.0, 0.2, 150.0, 2.0
+_USUAL_ITERATIONS = 50
+_FEATURE_BYTES = 8 * 24  # of a weight: what L-BFGS keeps of it
+
+GP_KERNEL = replace(KERNEL, default=Polynomial(2))
+GP_L2 = replace(
+    L2, low=1e-6, help="Inverse variance of the prior: the larger, the smoother the function.", where="T 5.19"
+)
+
+
+class GPSC(SequenceLearner):
+    """Minimises Σ_i -log p(y^i | x^i) + (l2/2) ‖f‖², ‖f‖² = tr(βᵀGβ) + η‖δ‖²: the MAP estimate under a Gaussian process.
+
+    With the linear kernel it is the CRF, with penalty l2/eta on pairs of labels. `gap_`: `objective_` is at most so much
+    above the minimum; the fit stops when that is below tol · objective. Routes: "gram" works with kernel values, "explicit"
+    with the features that the kernel stands for (the same result), "low-rank" with the part of the kernel that `rank`
+    observations span: it is then the best function in that span, and `error_bound_` is what may be lost by that.
+    """
+
+    method_id = "gps"
+    title = "GP sequence classification"
+    summary = "The CRF with kernels: a Gaussian process prior on functions, and the most probable function is taken."
+    where = "thesis 5.2, 5.3.1, 5.3.4; GP paper"
+    probabilistic = True
+    options = (
+        GP_KERNEL,
+        GP_L2,
+        ETA,
+        Option("solver", "choice", "lbfgs", "lbfgs: gradients of functions; newton: second order, by conjugate gradients.",
+               choices=("lbfgs", "newton"), where="T 5.3.1, 5.3.4", advanced=True),
+        replace(ROUTE, choices=("auto", "gram", "explicit", "low-rank"), help=f"{ROUTE.help} low-rank: nearly so."),
+        Option("rank", "int", None, "Low-rank: how many observations span the functions; none: as many as are usual.",
+               low=1, high=1_000_000, advanced=True),
+        CONSTRAINTS,
+        replace(TOL, help="Stop when the objective is certainly within this share of the minimum.", where="T Lemma 4"),
+        MAX_ITER,
+        MEMORY,
+    )  # fmt: skip
+    # What was minimised and how far, by which route, with how many products with the Gram matrix.
+    facts = (
+        "objective_", "gap_", "error_bound_", "n_iter_", "converged_", "stop_reason_", "route_", "rank_", "n_observations_",
+        "n_products_",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kernel: Kernel = GP_KERNEL.default,
+        l2: float = 1.0,
+        eta: float = 1.0,
+        solver: str = "lbfgs",
+        route: str = "auto",
+        rank: int | None = None,
+        constraints: str | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        memory: float = 2.0,
+    ):
+        self.kernel = kernel
+        self.l2 = l2
+        self.eta = eta
+        self.solver = solver
+        self.route = route
+        self.rank = rank
+        self.constraints = constraints
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory = memory
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        observations = Observations.of(encoded)
+        self.n_observations_ = len(observations)
+        self.route_ = self._choose_route(observations)
+        self.rank_, self.n_products_, self.error_bound_ = len(observations), 0, 0.0
+        make = {"gram": self._gram_fit, "explicit": self._explicit_fit, "low-rank": self._low_rank_fit}[self.route_]
+        made = make(observations, encoded, labels, recorder)
+        self._minimise(made, dev, recorder)
+
+    def _minimise(self, made: _Fit, dev, recorder: Recorder) -> None:
+        problem = made.problem
+
+        def gap(value: float, norm: float) -> float:
+            # The objective is never negative: it cannot fall by more than it is.
+            return min(norm * norm / (2.0 * self.l2), value)
+
+        def observe(iteration: int, point: np.ndarray) -> dict:
+            if dev is None or iteration % DEV_EVERY:
+                return {}
+            return {"dev_accuracy": _accuracy(made.expansion(point), dev)}
+
+        rules = {
+            "max_iter": 0 if recorder.stopped else self.max_iter, "tol": self.tol, "recorder": recorder, "observe": observe,
+            "space": problem.space, "goal": GOAL,
+            "measure": lambda value, norm, point: gap(value, norm) / value if value > 0.0 else 0.0,
+        }  # fmt: skip
+        if self.solver == "newton":
+            found = minimise_newton(problem.evaluate, problem.start(), problem.curvature, **rules)
+        else:
+            diagonal = problem.diagonal if problem.has_diagonal else None
+            found = minimise(problem.evaluate, problem.start(), diagonal=diagonal, **rules)
+        self._keep(found, made, dev, recorder)
+        self.gap_ = gap(found.value, found.gradient_norm)
+        for row in recorder.rows:
+            row["gap"] = gap(row["objective"], row["gradient_norm"])
+
+    def _keep(self, found: Minimum, made: _Fit, dev, recorder: Recorder) -> None:
+        self.expansion_ = made.expansion(found.point)
+        self.objective_ = found.value
+        self.n_iter_ = found.iterations
+        self.converged_ = found.converged
+        self.stop_reason_ = found.why
+        self.n_products_ = getattr(made.problem.space, "n_products", 0)
+        self.error_bound_ = min(made.error_bound(found.point), found.value)
+        if dev is not None:
+            recorder.rows[-1]["dev_accuracy"] = _accuracy(self.expansion_, dev)
+
+    # Routes
+
+    def _choose_route(self, observations: Observations) -> str:
+        """What is estimated to be faster, of what exists and fits into memory."""
+        needs_rank = self.route in ("auto", "low-rank")
+        require(
+            self.rank is None or needs_rank, f"rank is {self.rank}, but route is {self.route!r}; use route='low-rank'"
+        )
+        if self.route in ("gram", "low-rank") or self.rank is not None:
+            return "gram" if self.route == "gram" else "low-rank"
+        n_labels, n = len(self.classes_), len(observations)
+        size = explicit_size(self.kernel, observations.as_sequences())
+        explicit_bytes = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
+        fits = explicit_bytes <= self.memory * GIB
+        if self.route == "explicit":
+            require(
+                fits,
+                f"memory is {self.memory} GiB, but {size and size.features} explicit features need about "
+                f"{shown_bytes(explicit_bytes)}; raise memory, or use route='gram'",
+            )
+            return "explicit"
+        gram_fits = Gram.n_bytes_whole(self.kernel, observations) <= self.memory * GIB
+        if size is not None and fits:
+            use = _USUAL_ITERATIONS * n_labels
+            by_feature = size.entries * (_MAKE_FEATURE + use * _USE_FEATURE)
+            if not gram_fits or by_feature <= n * n * (_MAKE_VALUE + use * _USE_VALUE):
+                return "explicit"
+        return "gram" if gram_fits else "low-rank"
+
+    def _gram_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
+        gram = Gram(self.kernel, observations, int(self.memory * GIB))
+        start = _loss_of_nothing(encoded, len(self.classes_))
+        gram.fill(lambda done: recorder.tell(0, start, _TO_PREPARE * done))
+        constraints = constraints_for(self.constraints, self.classes_)
+        scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
+        problem = GramProblem(scoring, labels, self.l2)
+
+        def expansion(point: np.ndarray) -> KernelExpansion:
+            beta, delta = problem.space.parts(point[: problem.space.size])
+            return self._kernel_expansion(observations, beta.copy(), delta.copy())
+
+        return _Fit(problem, expansion)
+
+    def _explicit_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
+        recorder.tell(0, _loss_of_nothing(encoded, len(self.classes_)), 0.0)
+        features = ExplicitFeatures(self.kernel, observations)
+        problem = self._feature_problem(features, observations, encoded, labels)
+
+        def expansion(point: np.ndarray) -> ExplicitExpansion:
+            weights, delta = problem.parts(point)[0], problem.delta(point)
+            return ExplicitExpansion(self.kernel, observations, weights, delta, self.eta, problem.constraints, features)
+
+        return _Fit(problem, expansion)
+
+    def _low_rank_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
+        n, start = len(observations), _loss_of_nothing(encoded, len(self.classes_))
+        room = int(self.memory * GIB) // (2 * 8 * n)
+        rank = min(self.rank or min(USUAL_RANK, room), n)
+        require(
+            1 <= rank <= room,
+            f"memory is {self.memory} GiB, but {max(rank, 1)} columns over {n} observations need about "
+            f"{shown_bytes(16 * n * max(rank, 1))}; raise memory, or lower rank",
+        )
+        found = pivoted_cholesky(
+            self.kernel, observations, rank, lambda done: recorder.tell(0, start, _TO_PREPARE * done)
+        )
+        self.rank_ = found.rank
+        problem = self._feature_problem(DenseFeatures(found.factor), observations, encoded, labels)
+        pivots = observations.take(found.pivots)
+
+        def expansion(point: np.ndarray) -> KernelExpansion:
+            beta = found.expansion_of(problem.parts(point)[0])
+            return self._kernel_expansion(pivots, beta, problem.delta(point))
+
+        def error_bound(point: np.ndarray) -> float:
+            """What is left of ‖r‖²/(2λ) outside the span, tr(rᵀ E r)/(2λ); of many observations a bound on it."""
+            statistics = problem.observation_statistics(point)
+            if n <= EXACT_UP_TO:
+                inside = found.factor.T @ statistics
+                product = cross_product(self.kernel, observations, observations, statistics, int(self.memory * GIB))
+                left = float(np.sum(statistics * product) - np.sum(inside * inside))
+            else:  # E is positive, so |E_ij| <= √(E_ii E_jj)
+                reach = np.sqrt(found.rest) @ np.abs(statistics)
+                left = float(reach @ reach)
+            return max(left, 0.0) / (2.0 * self.l2)
+
+        return _Fit(problem, expansion, error_bound)
+
+    def _feature_problem(self, features, observations, encoded: EncodedSequences, labels: np.ndarray) -> FeatureProblem:
+        constraints = constraints_for(self.constraints, self.classes_)
+        return FeatureProblem(
+            features, observations.rows, encoded.offsets, labels, len(self.classes_), self.l2, self.eta, constraints
+        )
+
+    def _kernel_expansion(self, observations: Observations, beta: np.ndarray, delta: np.ndarray) -> KernelExpansion:
+        return KernelExpansion.of(self.kernel, observations, beta, delta, self.eta, **self._how())
+
+    def _how(self) -> dict:
+        constraints = constraints_for(self.constraints, self.classes_)
+        route = "auto" if self.route == "auto" else "gram"
+        return {"constraints": constraints, "memory": int(self.memory * GIB), "route": route}
+
+    # What was learned
+
+    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
+        return self.expansion_.potentials(encoded)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Coefficients of observations, or weights of features, and those of pairs of labels."""
+        arrays = self._fitted("expansion_").arrays()
+        return sum(arrays[name].size for name in ("beta", "weights", "delta") if name in arrays)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return self.expansion_.arrays()
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        if self.route_ == "explicit":
+            constraints = constraints_for(self.constraints, self.classes_)
+            self.expansion_ = ExplicitExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, constraints)
+        else:
+            self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
+
+
+class _Fit:
+    """A problem in the coordinates of a route, and what its points mean."""
+
+    def __init__(self, problem, expansion, error_bound=lambda point: 0.0):
+        self.problem, self.expansion, self.error_bound = problem, expansion, error_bound
+
+
+def _accuracy(expansion: KernelExpansion | ExplicitExpansion, dev) -> float:
+    encoded, labels = dev
+    return float(np.mean(viterbi(expansion.potentials(encoded)).labels == labels))
+
+
+def _loss_of_nothing(encoded: EncodedSequences, n_labels: int) -> float:
+    """The log loss of f = 0: what a fit begins with, but for constraints."""
+    return encoded.n_positions * float(np.log(n_labels))

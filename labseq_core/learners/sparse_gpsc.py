@@ -1,0 +1,254 @@
+"""Gaussian process sequence classification, sparse: T Algorithm 8, 5.3.2, 5.3.3; R Algorithm 1.1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from labseq_core.chain import ChainPotentials, viterbi
+from labseq_core.chain.constraints import constraints_for
+from labseq_core.features import EncodedSequences
+from labseq_core.kernels import Gram, Kernel, Observations, cross_product
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
+from labseq_core.learners.kernel_options import ETA, GIB, MEMORY, ROUTE
+from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
+from labseq_core.solvers.basis_selection import BASES, Key
+from labseq_core.solvers.greedy_basis import (
+    FIT_ITERATIONS,
+    FIT_TOL,
+    REFIT_ITERATIONS,
+    REFIT_TOL,
+    Expansion,
+    Path,
+    quiet,
+)
+from labseq_core.solvers.history import Recorder
+
+WORTHWHILE = 1e-9  # relative gain of a step: with less it counts as none
+PATH_ROWS = 100  # about how many rows of `path_` there are
+
+
+class SparseGPSC(SequenceLearner):
+    """The objective of `GPSC` over few coordinates: step by step, those of one sequence that are steepest are taken.
+
+    fraction: coordinates for each training position (basis "sequence": for each sequence); coordinates: how many, instead.
+    That is how the documents count: 19 % of the observations with 1.32 pairs of labels each are their 25 %.
+    `path_` says after each part of the way what there is and how good it is. Prediction evaluates the kernel only at the
+    observations that were taken.
+    """
+
+    method_id = "sgps"
+    title = "Sparse GP sequence classification"
+    summary = "GP sequence classification with few observations: the steepest are taken one after the other."
+    where = "thesis Algorithm 8, 5.3.2, 5.3.3; GP paper"
+    probabilistic = True
+    options = (
+        GP_KERNEL,
+        GP_L2,
+        ETA,
+        Option("fraction", "float", 0.25, "Coordinates for each position, or for each sequence if these are the basis.",
+               low=1e-6, high=1e4, where="T 5.3.2, Fig. 5.2"),
+        Option("coordinates", "int", None, "How many coordinates, in place of fraction.", low=1, high=10**9,
+               where="T Alg. 8: p", advanced=True),
+        Option("per_step", "int", 5, "Coordinates that are taken at a time, all of one sequence.", low=1, high=10_000,
+               where="T Alg. 8: d"),
+        Option("select", "choice", "random", "The sequence to take from: at random, or the one with the steepest slope.",
+               choices=("random", "best"), where="T Alg. 8"),
+        Option("refit", "choice", "end", "Coefficients fitted after each step: last, those taken last; all, all of them; end, "
+               "those taken last, and all once at the end.", choices=("last", "all", "end"), where="T 5.3.2"),
+        Option("basis", "choice", "observation", "Coordinates: labels of single observations, or labellings of sequences.",
+               choices=tuple(BASES), where="T 5.3.2, 5.3.3"),
+        CONSTRAINTS,
+        replace(TOL, help="Pass by sequences whose slopes are all below this; stop when all are.", where="T Alg. 8: η"),
+        replace(MAX_ITER, default=100_000, high=10_000_000, help="At most this many steps."),
+        SEED,
+        ROUTE,
+        MEMORY,
+    )  # fmt: skip
+    facts = (
+        "objective_", "gap_", "n_iter_", "stop_reason_", "n_coordinates_", "fraction_", "n_observations_", "n_support_",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kernel: Kernel = GP_KERNEL.default,
+        l2: float = 1.0,
+        eta: float = 1.0,
+        fraction: float = 0.25,
+        coordinates: int | None = None,
+        per_step: int = 5,
+        select: str = "random",
+        refit: str = "end",
+        basis: str = "observation",
+        constraints: str | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 100_000,
+        seed: int = 0,
+        route: str = "auto",
+        memory: float = 2.0,
+    ):
+        self.kernel = kernel
+        self.l2 = l2
+        self.eta = eta
+        self.fraction = fraction
+        self.coordinates = coordinates
+        self.per_step = per_step
+        self.select = select
+        self.refit = refit
+        self.basis = basis
+        self.constraints = constraints
+        self.tol = tol
+        self.max_iter = max_iter
+        self.seed = seed
+        self.route = route
+        self.memory = memory
+
+    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+        observations = Observations.of(encoded)
+        constraints = constraints_for(self.constraints, self.classes_)
+        gram = Gram(self.kernel, observations, int(self.memory * GIB))
+        scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
+        expansion = Expansion(scoring, labels, self.l2)
+        basis = BASES[self.basis](expansion)
+        wanted = self.coordinates or max(1, round(self.fraction * basis.n_units))
+        wanted = min(wanted, basis.n_coordinates())
+        follow = _Following(self.kernel, observations, dev, constraints, int(self.memory * GIB))
+        touched = np.zeros(len(observations), dtype=np.bool_)
+        taken: dict[Key, Path] = {}
+        step, idle, next_row = 0, 0, 1
+        self.stop_reason_ = "the step limit was reached"
+
+        def row() -> dict:
+            share = float(np.mean(touched[observations.rows]))
+            found = {
+                "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_units,
+                "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
+                "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
+            }  # fmt: skip
+            return found | follow.accuracy(self.eta * expansion.delta)
+
+        recorder.record(0, expansion.objective, 0.0, **row())
+        sequences = self._sequences(basis, len(encoded))
+        while step < self.max_iter and not recorder.stopped:
+            if len(basis.seen) >= wanted:
+                self.stop_reason_ = "all coordinates asked for are there"
+                break
+            sequence = next(sequences)
+            count = min(self.per_step, wanted - len(basis.seen))
+            chosen, slope = basis.choose(sequence, count, only_new=self.refit == "all")
+            if slope <= self.tol or idle == len(encoded):
+                idle += 1
+                if idle >= len(encoded) or self.select == "best":
+                    self.stop_reason_ = "no slope is large enough"
+                    break
+                continue
+            step, before = step + 1, expansion.objective
+            basis.seen.update(chosen)
+            done = len(basis.seen) / wanted
+            taken |= chosen
+            inside = quiet(recorder, lambda value, step=step, done=done: recorder.tell(step, value, done))
+            if self.refit == "all":
+                moved, change = expansion.fit(taken.values(), REFIT_TOL, REFIT_ITERATIONS, inside)
+            else:
+                moved, change = expansion.fit(chosen.values(), FIT_TOL, FIT_ITERATIONS, inside)
+            touched[moved] = True
+            gained = before - expansion.objective > WORTHWHILE * expansion.objective
+            idle = 0 if gained else len(encoded) if self.select == "best" else idle + 1
+            follow.move(moved, change)
+            if len(basis.seen) * PATH_ROWS >= next_row * wanted:
+                next_row = len(basis.seen) * PATH_ROWS // wanted + 1
+                recorder.record(step, expansion.objective, done, **row())
+            else:
+                recorder.tell(step, expansion.objective, done)
+        if self.refit == "end" and taken and not recorder.stopped:
+            inside = quiet(recorder, lambda value: recorder.tell(step, value, 1.0))
+            follow.move(*expansion.fit(taken.values(), REFIT_TOL, REFIT_ITERATIONS, inside))
+        if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:
+            recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
+        self._keep(observations, expansion, basis, step, recorder)
+
+    def _sequences(self, basis, n_sequences: int) -> Iterator[int]:
+        """Whose turn it is: each once in a random order, then again; or always the steepest."""
+        random = np.random.default_rng(self.seed)
+        while True:
+            if self.select == "best":
+                yield basis.steepest_sequence()
+            else:
+                yield from random.permutation(n_sequences).tolist()
+
+    def _keep(self, observations: Observations, expansion: Expansion, basis, step: int, recorder: Recorder) -> None:
+        if recorder.stopped:
+            self.stop_reason_ = "stopped by the callback"
+        how = self._how()
+        self.expansion_ = KernelExpansion.of(
+            self.kernel, observations, expansion.beta, expansion.delta, self.eta, **how
+        )
+        self.objective_, self.n_iter_ = expansion.objective, step
+        self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_units
+        self.n_observations_, self.n_support_ = len(observations), len(self.expansion_.support)
+        self.gap_ = self._gap(expansion, recorder)
+
+    def _gap(self, expansion: Expansion, recorder: Recorder) -> float:
+        """The certificate against the dense minimum; the objective itself where that would take long."""
+        if recorder.stopped or len(expansion.beta) > EXACT_UP_TO:
+            return expansion.objective
+        node = np.sum(expansion.r_beta * expansion.scoring.gram.product(expansion.r_beta))
+        squared = float(node) + self.eta * float(np.sum(expansion.r_delta**2))
+        return min(max(squared, 0.0) / (2.0 * self.l2), expansion.objective)
+
+    def _how(self) -> dict:
+        constraints = constraints_for(self.constraints, self.classes_)
+        return {"constraints": constraints, "memory": int(self.memory * GIB), "route": self.route}
+
+    @property
+    def path_(self):
+        """A data frame: what there was after so many coordinates.
+
+        coordinates, fraction; objective; train_accuracy and, if followed, dev_accuracy; observations: the share of
+        positions whose observation has a coefficient; pairs_per_observation: coordinates for each of these.
+        """
+        history = self.history_.rename(columns={"share": "fraction"})
+        names = ["coordinates", "fraction", "objective", "train_accuracy", "dev_accuracy", "observations"]
+        return history[[name for name in [*names, "pairs_per_observation", "seconds"] if name in history]]
+
+    @property
+    def n_parameters_(self) -> int:
+        """Coefficients that are not 0."""
+        expansion = self._fitted("expansion_")
+        return int(np.count_nonzero(expansion.beta) + np.count_nonzero(expansion.delta))
+
+    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
+        return self.expansion_.potentials(encoded)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return self.expansion_.arrays()
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
+
+
+class _Following:
+    """Scores of development data, kept up to date while coefficients move."""
+
+    def __init__(self, kernel: Kernel, observations: Observations, dev, constraints, memory: int):
+        self._kernel, self._observations, self._dev = kernel, observations, dev
+        self._constraints, self._memory = constraints, memory
+        self._own = None if dev is None else Observations.of(dev[0])
+        self._scores: np.ndarray | float = 0.0
+
+    def move(self, observations: np.ndarray, change: np.ndarray) -> None:
+        if self._own is not None:
+            moved = self._observations.take(observations)
+            self._scores = self._scores + cross_product(self._kernel, self._own, moved, change, self._memory)
+
+    def accuracy(self, edge: np.ndarray) -> dict[str, float]:
+        if self._own is None:
+            return {}
+        encoded, labels = self._dev
+        scores = np.zeros((len(self._own), len(edge))) + self._scores
+        found = potentials_of_scores(scores[self._own.rows], edge, self._constraints, encoded.offsets)
+        return {"dev_accuracy": float(np.mean(viterbi(found).labels == labels))}

@@ -1,0 +1,158 @@
+"""Features in place of kernel values: G = Φ Φᵀ over distinct observations, exactly by conjunctions or nearly by pivots.
+
+scores = Φ W,      W: (features, S),      k(x, z) = ⟨φ(x), φ(z)⟩      (METHODS 5, last point)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.chain import ChainPotentials
+from labseq_core.chain.constraints import Constraints
+from labseq_core.data.alphabet import Alphabet
+from labseq_core.features.encoded import EncodedSequences, renumber
+from labseq_core.features.transposed import even_chunks, transposed
+from labseq_core.kernels import ExplicitMap, Kernel, Observations, explicit_map
+from labseq_core.kernels.observations import distinct_rows
+from labseq_core.scoring.kernel_expansion import observation_arrays, observations_from, potentials_of_scores
+from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.scoring.sparse import collect_batch, score_batch
+
+_COLUMNS = 64  # of a dense matrix that are squared at a time
+
+
+class Features(Protocol):
+    """Φ over the distinct observations of training data."""
+
+    n_features: int
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        """Φ W, (observations, S)."""
+
+    def collect(self, statistics: np.ndarray) -> np.ndarray:
+        """Φᵀ statistics, (features, S)."""
+
+    def collect_squared(self, variances: np.ndarray) -> np.ndarray:
+        """The same with the squares of Φ."""
+
+
+class ExplicitFeatures:
+    """φ_f = √c_f ψ_f by the exact map of a kernel; features that the same observations have count as one.
+
+    A weight W on features with one column ψ costs least when they share it by c: then it costs W²/Σ c. So they are one
+    feature with the sum of their c. Most conjunctions of rare attributes are of that kind.
+    """
+
+    def __init__(self, kernel: Kernel, observations: Observations):
+        self.mapping, mapped = explicit_map(kernel, observations.as_sequences(), scaled=False)
+        columns = transposed(mapped.indptr, mapped.indices, mapped.values, mapped.n_attributes)
+        firsts, self._group = distinct_rows(*columns[:3])
+        self._scale = self.mapping.scale if self.mapping.scale.size else np.ones(mapped.n_attributes)
+        self._root = np.sqrt(np.bincount(self._group, self._scale, len(firsts)))[:, np.newaxis]
+        numbers = np.full(mapped.n_attributes, -1, dtype=np.int32)
+        numbers[firsts] = np.arange(len(firsts), dtype=np.int32)
+        self._indptr, self._indices, kept = renumber(mapped.indptr, mapped.indices, numbers)
+        self._values = mapped.values[kept] if mapped.values.size else mapped.values
+        self._by_feature = transposed(self._indptr, self._indices, self._values, len(firsts))
+        self._chunks = even_chunks(self._indptr)
+
+    @property
+    def n_features(self) -> int:
+        return len(self._root)
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        scores = np.empty((self._indptr.size - 1, weights.shape[1]))
+        arrays = self._indptr, self._indices, self._values, self._root * weights, self._chunks
+        score_batch(*arrays, scores, work=2 * self._indices.size * weights.shape[1])
+        return scores
+
+    def collect(self, statistics: np.ndarray) -> np.ndarray:
+        return self._collected(statistics, self._by_feature[2], self._root)
+
+    def collect_squared(self, variances: np.ndarray) -> np.ndarray:
+        values = self._by_feature[2]
+        return self._collected(variances, values * values, self._root * self._root)
+
+    def _collected(self, statistics: np.ndarray, values: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        pointer, rows, _, chunks = self._by_feature
+        collected = np.empty((self.n_features, statistics.shape[1]))
+        collect_batch(pointer, rows, values, chunks, statistics, collected, work=2 * rows.size * statistics.shape[1])
+        collected *= factor
+        return collected
+
+    def weights_of_conjunctions(self, weights: np.ndarray) -> np.ndarray:
+        """From weights of the features, (features, S): each conjunction takes its share."""
+        shared = (weights / self._root)[self._group]
+        shared *= self._scale[:, np.newaxis]
+        return shared
+
+
+@dataclass(frozen=True)
+class ExplicitExpansion:
+    """A function given by weights of the explicit features that training observations have."""
+
+    kernel: Kernel
+    observations: Observations  # of training: they say which conjunctions there are
+    weights: np.ndarray  # (features, S), as of `ExplicitFeatures`
+    delta: np.ndarray  # (S, S): delta[from, to]
+    eta: float = 1.0
+    constraints: Constraints | None = None
+    features: ExplicitFeatures | None = None  # where they have been made already
+
+    def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
+        """Of any sequences, in the vocabulary of the training data."""
+        mapping, weights = self._by_conjunction
+        node = LinearScoring(mapping.apply(encoded, scaled=False), len(self.delta)).potentials(weights).node
+        return potentials_of_scores(node, self.eta * self.delta, self.constraints, encoded.offsets)
+
+    @cached_property
+    def _by_conjunction(self) -> tuple[ExplicitMap, LinearWeights]:
+        features = self.features or ExplicitFeatures(self.kernel, self.observations)
+        node, nothing = features.weights_of_conjunctions(self.weights), np.zeros(len(self.delta))
+        return features.mapping, LinearWeights(node, node, self.delta, nothing, nothing)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What is saved, beside kernel, eta and vocabulary."""
+        return {"weights": self.weights, "delta": self.delta, **observation_arrays(self.observations)}
+
+    @classmethod
+    def restore(
+        cls,
+        arrays: dict[str, np.ndarray],
+        kernel: Kernel,
+        vocabulary: Alphabet,
+        eta: float,
+        constraints: Constraints | None,
+    ) -> ExplicitExpansion:
+        """From `arrays`."""
+        observations = observations_from(arrays, vocabulary)
+        features = ExplicitFeatures(kernel, observations)
+        fits = arrays["weights"].shape == (features.n_features, len(arrays["delta"]))
+        require(fits, "the weights and the observations do not fit together")
+        return cls(kernel, observations, arrays["weights"], arrays["delta"], eta, constraints, features)
+
+
+class DenseFeatures:
+    """A matrix Φ, (observations, features)."""
+
+    def __init__(self, matrix: np.ndarray):
+        self.matrix = matrix
+
+    @property
+    def n_features(self) -> int:
+        return self.matrix.shape[1]
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        return self.matrix @ weights
+
+    def collect(self, statistics: np.ndarray) -> np.ndarray:
+        return self.matrix.T @ statistics
+
+    def collect_squared(self, variances: np.ndarray) -> np.ndarray:
+        parts = [self.matrix[:, begin : begin + _COLUMNS] for begin in range(0, self.n_features, _COLUMNS)]
+        return np.concatenate([np.square(part).T @ variances for part in parts])
