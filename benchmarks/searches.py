@@ -18,7 +18,7 @@ START_ITERATIONS = 30  # for each of three penalties
 MARGINAL_SHARE = 1 / 30  # the marginal loss divides by the length of the sequence, about 30 words
 EXPONENTIAL_ITERATIONS = 60
 BOOSTING_ROUNDS = 12_000
-BOOSTING_PATIENCE = 600  # rounds without a better score on the development part
+BOOSTING_PATIENCE = 3000  # rounds without a better score on the development part
 EXPONENTIAL_SENTENCES = 2000  # on which the settings of the exponential loss are chosen
 
 Tell = Callable[[str, float], None]

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages.ui import inside_boosting, inside_weights, session
+from pages.ui import inside_boosting, inside_support, inside_weights, session
 from pages.ui.navigation import only_in_app
 
-TABS = {"Weights": inside_weights.tab, "Boosting": inside_boosting.tab}
+TABS = {"Weights": inside_weights.tab, "Boosting": inside_boosting.tab, "HM-SVM": inside_support.tab}
 
 only_in_app()
 st.title("Inside")

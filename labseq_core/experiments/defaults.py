@@ -18,6 +18,11 @@ FAMILIES = {
     "boosting": tuple(
         MethodChoice("boost", {"bound": bound, "length_decay": 0.5}) for bound in ("loose", "tight", "exact")
     ),
+    "margins": (
+        MethodChoice("hmsvm", {"kernel": "linear"}),
+        MethodChoice("hmsvm", {"rescale": "margin"}),
+        MethodChoice("hmsvm", {"kernel": "poly:2"}),
+    ),
 }
 
 

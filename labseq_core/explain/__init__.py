@@ -9,6 +9,14 @@ from labseq_core.explain.boosting import (
     round_rows,
     rounds_csv,
 )
+from labseq_core.explain.support import (
+    has_support,
+    sparseness,
+    support_csv,
+    support_examples,
+    support_figure,
+    training_rows,
+)
 from labseq_core.explain.weights import (
     has_weights,
     label_weights,
@@ -19,6 +27,7 @@ from labseq_core.explain.weights import (
 )
 
 __all__ = [
-    "bound_curves", "has_rounds", "has_weights", "label_weights", "largest_weights", "promised_log_losses", "repeated_features",
-    "round_rows", "rounds_csv", "shows_log_probabilities", "transition_table", "weight_summary", "weights_csv",
+    "bound_curves", "has_rounds", "has_support", "has_weights", "label_weights", "largest_weights", "promised_log_losses",
+    "repeated_features", "round_rows", "rounds_csv", "shows_log_probabilities", "sparseness", "support_csv",
+    "support_examples", "support_figure", "training_rows", "transition_table", "weight_summary", "weights_csv",
 ]  # fmt: skip

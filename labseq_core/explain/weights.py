@@ -115,3 +115,7 @@ def _require_weights(learner: SequenceLearner) -> None:
     name = type(learner).__name__
     require(has_weights(type(learner)), f"{name} has no weights to show; choose CRF, MaxEnt, the perceptron or an HMM")
     require(hasattr(learner, "classes_"), f"this {name} is not fitted yet; call fit first")
+    by_kernel = hasattr(learner, "expansion_")
+    require(
+        not by_kernel, f"this {name} has a kernel, so it has no weights of attributes; look at its support sequences"
+    )

@@ -223,8 +223,12 @@ class HMSVM(LinearLearner):
         """
         import pandas as pd
 
-        rows = [row for number in self._fitted("_support")["example"].tolist() for row in self.support_of(number)]
+        rows = [row for number in self.support_numbers() for row in self.support_of(number)]
         return pd.DataFrame(rows, columns=["sequence", "labels", "alpha", "is_truth"])
+
+    def support_numbers(self) -> list[int]:
+        """The training sequences that have support sequences, numbered from 0 on."""
+        return self._fitted("_support")["example"].tolist()
 
     def support_of(self, sequence: int) -> list[dict]:
         """The same of one training sequence, as dicts; empty if all its margins hold without it."""

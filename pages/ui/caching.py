@@ -17,8 +17,8 @@ from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
 from labseq_core.data.sequences import Column
 from labseq_core.data.uploads import is_upload
 from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, model, result
-from labseq_core.experiments.runner import training_data
-from labseq_core.explain import bound_curves, promised_log_losses, round_rows, rounds_csv, weights_csv
+from labseq_core.experiments.runner import training_data, training_tokens_of
+from labseq_core.explain import bound_curves, promised_log_losses, round_rows, rounds_csv, support_csv, weights_csv
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import METHODS
 
@@ -153,6 +153,18 @@ def bounds_of_round(run_id: str, label: str, number: int) -> dict:
         observations, labels = training_data(finished(run_id).config)
         learner = trained(run_id, label)
         return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
+def training_sentences(run_id: str) -> list[list[str]]:
+    """The words that the first models of a run were trained on. Shared: not to be changed."""
+    return training_tokens_of(finished(run_id).config)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def support_file(run_id: str, label: str) -> str:
+    """The support sequences of an HM-SVM as CSV, saying of which run and model they are."""
+    return support_csv(trained(run_id, label), run_id=run_id, config_hash=finished(run_id).config.hash, model=label)
 
 
 def training_tokens(run_id: str) -> int:

@@ -14,6 +14,7 @@ from labseq_core.learners.boosting import BoostingLearner
 from pages.ui import boosting_charts as pictures
 from pages.ui import boosting_words as words
 from pages.ui import caching, charts
+from pages.ui.downloads import csv_button, file_name
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run, shown_choices
 
@@ -85,8 +86,8 @@ def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[d
     table = pd.DataFrame(rows[max(0, number - _ROWS_SHOWN) : number][::-1])[columns]
     st.dataframe(table, hide_index=True, height=min(360, 35 * number + 38), column_config=_NUMBERS)
     st.download_button(
-        "All rounds as CSV", lambda: caching.rounds_file(found.run_id, label), _file("rounds", found, label), "text/csv",
-        on_click="ignore", icon=":material/download:", type="primary",
+        "All rounds as CSV", lambda: caching.rounds_file(found.run_id, label), file_name("rounds", found.run_id, label),
+        "text/csv", on_click="ignore", icon=":material/download:", type="primary",
         help="Every round of this model with full precision, with run id and configuration hash.",
     )  # fmt: skip
     return number
@@ -117,7 +118,9 @@ def _bounds(found: RunResult, label: str, row: dict) -> None:
     charts.draw(figure, "bounds", pictures.bound_text(curves, row["feature"], row["step"]))
     st.caption(words.bounds_line(row, curves["minimisers"]))
     lines = {"step": curves["step"], **{name: curves[bound] for bound, name in pictures.BOUNDS.items()}}
-    _csv_button("These curves as CSV", pd.DataFrame(lines), _file(f"bounds-round-{row['round']}", found, label))
+    csv_button(
+        "These curves as CSV", pd.DataFrame(lines), file_name(f"bounds-round-{row['round']}", found.run_id, label)
+    )
 
 
 def _curves(found: RunResult, names: Mapping[str, str]) -> None:
@@ -166,15 +169,4 @@ def _repeated(found: RunResult, models: Mapping[str, BoostingLearner]) -> None:
         return
     table = pd.DataFrame(rows)
     st.dataframe(table, hide_index=True)
-    _csv_button("This table as CSV", table, _file(f"repeated-{first}", found))
-
-
-def _csv_button(label: str, table: pd.DataFrame, file: str) -> None:
-    st.download_button(
-        label, table.to_csv(index=False), file, "text/csv", on_click="ignore", icon=":material/download:"
-    )
-
-
-def _file(what: str, found: RunResult, label: str = "") -> str:
-    parts = ["labseq", what, found.run_id, *([label] if label else [])]
-    return "-".join(parts).translate(str.maketrans({":": "-", " ": "-", "(": "", ")": "", ",": "", "=": "-"})) + ".csv"
+    csv_button("This table as CSV", table, file_name(f"repeated-{first}", found.run_id))

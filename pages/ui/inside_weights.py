@@ -37,7 +37,10 @@ def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> No
         except LabSeqError as reason:
             st.info(str(reason))
     with transitions:
-        _transitions(method, learner)
+        try:
+            _transitions(method, learner)
+        except LabSeqError as reason:
+            st.info(str(reason))
 
 
 def _attributes(found: RunResult, method: str, learner: SequenceLearner) -> None:

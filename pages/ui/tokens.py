@@ -78,3 +78,26 @@ def _row(name: str, given: Sequence[str], truth: Sequence[str], styles: dict[str
 def _cell(label: str, right: bool, style: str) -> str:
     mark = "" if right else ' class="ls-wrong"'
     return f'<td{mark} style="{style}">{"" if right else "✗ "}{escape(label)}</td>'
+
+
+def rivals(tokens: Sequence[str], rows: Sequence[dict], all_labels: list[str]) -> str:
+    """A sentence with its true labels and, under one another, its rivals: α, and the labels that differ from the truth.
+
+    rows: dicts with `alpha` and `labels`, the true labelling first; None stands for a label as in the truth.
+    """
+    styles = label_styles(all_labels)
+    tokens, left_out = tokens[:TOKENS_SHOWN], len(tokens) - TOKENS_SHOWN
+    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in tokens)
+    lines = []
+    for place, row in enumerate(rows):
+        name = "truth" if place == 0 else f"α = {row['alpha']:.3g}"
+        cells = "".join(
+            "<td>·</td>" if label is None else f'<td style="{styles[label]}">{escape(label)}</td>'
+            for label in islice(row["labels"], TOKENS_SHOWN)
+        )
+        lines.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+    return (
+        f'<div class="ls-scroll" role="region" tabindex="0" aria-label="Support sequences of one sentence">'
+        f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>{_more(left_out, 'tokens')}"
+    )

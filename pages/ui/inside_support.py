@@ -1,0 +1,88 @@
+"""Inside, tab HM-SVM: the rivals that a margin was won against, and how training closed the duality gap (thesis chapter 4)."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from labseq_core.explain import has_support, support_examples, support_figure, training_rows
+from labseq_core.learners.hmsvm import HMSVM
+from pages.ui import caching, charts, tokens
+from pages.ui import support_charts as pictures
+from pages.ui import support_words as words
+from pages.ui.downloads import csv_button, file_name
+from pages.ui.names import short_names
+from pages.ui.run_choice import choose_run, shown_choices
+
+_RIVALS_SHOWN = 10
+_WORDS_SHOWN = 8  # of a sentence in the list of sentences
+
+
+def tab() -> None:
+    """One HM-SVM of a run: how sparse it is, its support sequences sentence by sentence, and its training."""
+    found = choose_run(has_support, words.OTHERWISE)
+    if found is None:
+        return
+    choices = shown_choices(found, has_support)
+    names = short_names(choices)
+    st.markdown(words.INTRODUCTION)
+    with st.expander("The words used here", icon=":material/menu_book:"):
+        st.markdown(words.GLOSSARY)
+    name = st.segmented_control(
+        "Model", list(names.values()), default=list(names.values())[-1], required=True, key="margin", bind="query-params",
+        help="The HM-SVMs of this run, named by what they differ in.",
+    )  # fmt: skip
+    label = next(label for label, short in names.items() if short == name)
+    learner = caching.trained(found.run_id, label)
+    st.markdown(words.sparseness_line(learner))
+    _sentence(found, label, learner)
+    _training(found, label, learner)
+
+
+def _sentence(found: RunResult, label: str, learner: HMSVM) -> None:
+    st.header("Support sequences of a sentence")
+    examples = support_examples(learner)
+    if not examples:
+        st.info("This model has no support sequences: every sentence keeps the margin by itself.")
+        return
+    st.markdown(words.FIGURE)
+    sentences = caching.training_sentences(found.run_id)
+    lines = {str(row["sequence"] + 1): _line(row, sentences[row["sequence"]]) for row in examples}
+    chosen = st.selectbox(
+        "Sentence", list(lines), format_func=lines.get, key="sentence", bind="query-params",
+        help="Training sentences that have support sequences, those with the largest sum of α first.",
+    )  # fmt: skip
+    number = int(chosen) - 1
+    rows = support_figure(learner, number, _RIVALS_SHOWN)
+    st.html(tokens.rivals(sentences[number], rows, learner.classes_))
+    left_out = next(row["rivals"] for row in examples if row["sequence"] == number) - (len(rows) - 1)
+    if left_out > 0:
+        st.caption(f"… and {left_out} more with a smaller α; the CSV has them all.")
+    st.download_button(
+        "All support sequences as CSV", lambda: caching.support_file(found.run_id, label),
+        file_name("support", found.run_id, label), "text/csv", on_click="ignore", icon=":material/download:",
+        type="primary", help="Every support sequence of this model with its α, with run id and configuration hash.",
+    )  # fmt: skip
+
+
+def _line(row: dict, sentence: list[str]) -> str:
+    beginning = " ".join(sentence[:_WORDS_SHOWN]) + (" …" if len(sentence) > _WORDS_SHOWN else "")
+    rivals = "1 rival" if row["rivals"] == 1 else f"{row['rivals']} rivals"
+    return f"{row['sequence'] + 1}: {beginning} ({rivals}, Σα = {row['alpha']:.3g})"
+
+
+def _training(found: RunResult, label: str, learner: HMSVM) -> None:
+    st.header("How training went")
+    st.markdown(words.gap_line(learner))
+    rows = training_rows(learner)
+    gap, growth = st.columns(2, gap="large")
+    with gap:
+        st.caption(words.GAP)
+        figure = pictures.lines_by_round(rows, pictures.OBJECTIVES, "objective")
+        charts.draw(figure, "duality-gap", pictures.lines_text(rows, pictures.OBJECTIVES))
+    with growth:
+        st.caption(words.WORKING_SET)
+        figure = pictures.lines_by_round(rows, pictures.SIZES, "labellings")
+        charts.draw(figure, "working-set", pictures.lines_text(rows, pictures.SIZES))
+    csv_button("These numbers as CSV", pd.DataFrame(rows), file_name("training", found.run_id, label))

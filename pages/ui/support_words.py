@@ -1,0 +1,53 @@
+"""What the HM-SVM tab says: plain words for margins, support sequences and the duality gap."""
+
+from __future__ import annotations
+
+from labseq_core.learners.hmsvm import HMSVM
+
+OTHERWISE = "No method of this run is an HM-SVM, so there are no support sequences to show; another run is shown."
+INTRODUCTION = (
+    "A hidden Markov SVM asks that the true labelling of every training sentence beats **all** others by a margin. Nearly "
+    "all of them lose anyway. The few that come too close are the **support sequences**: each has a number α, and the "
+    "model is nothing but the sum of α times (what speaks for the truth minus what speaks for the rival)."
+)
+GLOSSARY = """
+- **Support sequence**: a wrong labelling of a training sentence that comes closer to the truth than the margin, or beats it.
+  **Support example**: a sentence that has one.
+- **α**: how hard the model leans on a rival. Per sentence the α sum up to at most `C` (with one slack per sentence).
+- **Margin**: by how much the true labelling wins over a rival. Sentences without support sequences keep it without help:
+  taken out of the training data, they would change nothing.
+- **Primal objective**: what training minimises, half the squared length of the weights plus C times the violations.
+  **Dual objective**: a number that is never above that minimum, and which training pushes up. Their difference, the
+  **duality gap**, says how far from the best the model can be at most: training stops when it is small.
+- **Working set**: the rivals that were ever found too close; only these are optimised, out of labels^length many.
+"""
+FIGURE = (
+    "The sentence with its true labels, then its support sequences, largest α first. Only labels that differ from the truth "
+    "are written (thesis, Fig. 4.2): they show what the model had to be talked out of."
+)
+GAP = (
+    "Each round looks for new rivals with the Viterbi algorithm, then shifts α among the known ones. The optimum lies "
+    "between the two lines."
+)
+WORKING_SET = (
+    "Rivals found so far, and those of them that the model leans on. A line that levels off means few new ones come."
+)
+
+
+def sparseness_line(learner: HMSVM) -> str:
+    """How sparse the model is, in a sentence."""
+    return (
+        f"The model leans on **{learner.n_support_sequences_:,}** support sequences of "
+        f"**{learner.n_support_examples_:,}** of {learner.n_training_sequences_:,} training sentences "
+        f"({learner.support_per_example_:.2f} each); **{learner.satisfied_share_:.1%}** of the sentences keep the margin "
+        "without any."
+    )
+
+
+def gap_line(learner: HMSVM) -> str:
+    """How close to the optimum it is."""
+    share = learner.gap_ / abs(learner.primal_objective_) if learner.primal_objective_ else 0.0
+    return (
+        f"Primal objective {learner.primal_objective_:.6g}, dual {learner.dual_objective_:.6g}: the gap is "
+        f"{share:.2%} of the primal after {learner.n_iter_} rounds. {learner.stop_reason_.capitalize()}."
+    )
