@@ -15,17 +15,19 @@ from labseq_core.chain.inference import (
 from labseq_core.chain.lazy_k_best import LabellingsInOrder
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
 from labseq_core.chain.rivals import (
+    RivalLists,
     Rivals,
     best_at_distance,
     best_rivals,
+    diverse_rivals,
     hamming_maxima,
     loss_augmented_viterbi,
     slack_rescaled_rivals,
 )
 
 __all__ = [
-    "BestLabelling", "ChainPotentials", "ChainStatistics", "LabellingsInOrder", "Posterior", "Rest", "Rivals",
-    "best_at_distance", "best_rivals", "covariance_product", "forward_backward", "hamming_maxima", "k_best",
+    "BestLabelling", "ChainPotentials", "ChainStatistics", "LabellingsInOrder", "Posterior", "Rest", "RivalLists", "Rivals",
+    "best_at_distance", "best_rivals", "covariance_product", "diverse_rivals", "forward_backward", "hamming_maxima", "k_best",
     "loss_augmented_viterbi", "max_marginals", "path_scores", "path_statistics", "refuse_forbidden", "rest_of",
     "slack_rescaled_rivals", "subtract_path", "viterbi",
 ]  # fmt: skip

@@ -64,11 +64,7 @@ def loss_augmented_sequence(node, start, stop, edge, stride, truth, loss, labels
         else:
             best[t] = -np.inf
             raise_to_maxima(best[t - 1], edge[stride * t], best[t])
-        add_node_scores(node, start, stop, t, best[t])
-        right = best[t, truth[t]]
-        for s in range(node.shape[1]):
-            best[t, s] += loss
-        best[t, truth[t]] = right
+        add_scores_with_loss(node, start, stop, t, truth[t], loss, best[t])
     last = np.argmax(best[length - 1])
     for t in range(length - 1, -1, -1):
         labels[t] = last
@@ -124,6 +120,75 @@ def rival_sequence(node, start, stop, edge, stride, truth, labels, best, followe
             break
         last = origin
     return score
+
+
+@compiled
+def diverse_sequence(node, start, stop, edge, stride, truth, loss, least, share, labels, scores, best, ahead, through):
+    """Several labellings y ≠ y* with high F(x, y) + loss Δ(y), best first; gives how many.
+
+    Each is the best one through some (position, wrong label) that none before it has, so they differ more than the k best
+    do. The first is the best of all; others follow only if they exceed `least` by at least this share of what it does.
+    through_t(s) = max F + loss Δ over labellings with y_t = s = best_t(s) + ahead_t(s)
+    """
+    length, n_labels = node.shape
+    for t in range(length):
+        if t == 0:
+            best[0] = 0.0
+        else:
+            best[t] = -np.inf
+            raise_to_maxima(best[t - 1], edge[stride * t], best[t])
+        add_scores_with_loss(node, start, stop, t, truth[t], loss, best[t])
+    ahead[length - 1] = 0.0
+    for t in range(length - 1, 0, -1):
+        row = through[t]  # what follows a label at t - 1, until the maxima themselves are made below
+        for s in range(n_labels):
+            row[s] = ahead[t, s]
+        add_scores_with_loss(node, start, stop, t, truth[t], loss, row)
+        for r in range(n_labels):
+            highest = -np.inf
+            for s in range(n_labels):
+                highest = max(highest, edge[stride * t, r, s] + row[s])
+            ahead[t - 1, r] = highest
+    for t in range(length):
+        for s in range(n_labels):
+            through[t, s] = best[t, s] + ahead[t, s]
+        through[t, truth[t]] = -np.inf
+    for found in range(scores.size):
+        place, label = 0, 0
+        for t in range(length):
+            for s in range(n_labels):
+                if through[t, s] > through[place, label]:
+                    place, label = t, s
+        scores[found] = through[place, label]
+        threshold = -np.inf if found == 0 else least + share * (scores[0] - least)
+        if scores[found] == -np.inf or scores[found] < threshold or (found > 0 and scores[0] <= least):
+            return found
+        row = labels[found]
+        row[place] = label
+        for t in range(place, 0, -1):
+            row[t - 1] = best_origin(best[t - 1], edge[stride * t], row[t])
+        for t in range(place + 1, length):
+            follower, highest = 0, -np.inf
+            for s in range(n_labels):
+                score = edge[stride * t, row[t - 1], s] + node[t, s] + ahead[t, s] + (loss if s != truth[t] else 0.0)
+                if t == length - 1:
+                    score += stop[s]
+                if score > highest:
+                    follower, highest = s, score
+            row[t] = follower
+        for t in range(length):
+            through[t, row[t]] = -np.inf
+    return scores.size
+
+
+@compiled
+def add_scores_with_loss(node, start, stop, t, right, loss, row):
+    """row[s] += ψ_t(s) + loss [s ≠ y*_t]."""
+    add_node_scores(node, start, stop, t, row)
+    kept = row[right]
+    for s in range(row.size):
+        row[s] += loss
+    row[right] = kept
 
 
 @compiled

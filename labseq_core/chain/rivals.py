@@ -51,6 +51,41 @@ def loss_augmented_viterbi(
     return Rivals(found, scores, scores)
 
 
+@dataclass(frozen=True)
+class RivalLists:
+    """Some labellings y ≠ y* of each sequence that was looked at, best first."""
+
+    counts: np.ndarray  # (sequences looked at,): how many
+    scores: np.ndarray  # (sequences looked at, k): what was made largest; -inf beyond the count
+    labels: np.ndarray  # (k, positions)
+
+
+def diverse_rivals(
+    potentials: ChainPotentials,
+    labels: np.ndarray,
+    sequences: np.ndarray | None = None,
+    *,
+    k: int,
+    loss: float = 0.0,
+    least: np.ndarray | None = None,
+    share: float = 0.0,
+) -> RivalLists:
+    """Up to k labellings y with high F(x, y) + loss Δ(y), each the best with some wrong label that none before it has.
+
+    The first is the best of all but the given labels. The others exceed `least` (one number for each sequence of the
+    batch; None: -inf) by at least this share of what the first one does.
+    """
+    require(k >= 1, f"k is {k!r}; ask for at least one labelling")
+    arguments, labels, _, first = _prepare(potentials, labels, sequences)
+    floor = np.full(len(potentials), -1e300) if least is None else np.ascontiguousarray(least, dtype=np.float64)
+    found = np.empty((k, len(labels)), dtype=np.int64)
+    counts, scores = np.zeros(first.size, dtype=np.int64), np.full((first.size, k), -np.inf)
+    work = 2 * _work(potentials, arguments)
+    diverse_batch(*arguments, labels, float(loss), floor, float(share), found, scores, counts, work=work)
+    scores[np.arange(k) >= counts[:, np.newaxis]] = -np.inf
+    return RivalLists(counts, scores, found)
+
+
 def slack_rescaled_rivals(
     potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None = None, cells: int = COUNTED_CELLS
 ) -> Rivals:
@@ -149,6 +184,30 @@ def loss_augmented_batch(start, node, edge, stop, offsets, stride, sequences, ch
             scores[place] = rival_recursions.loss_augmented_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], loss, labels[begin:end], best
             )
+
+
+@BatchRoutine
+def diverse_batch(
+    start, node, edge, stop, offsets, stride, sequences, chunks, truth, loss, least, share, labels, scores, counts
+):
+    n_labels, k = node.shape[1], labels.shape[0]
+    for chunk in prange(chunks.size - 1):
+        longest = 0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
+        best, ahead = np.empty((longest, n_labels)), np.empty((longest, n_labels))
+        through, rows = np.empty((longest, n_labels)), np.empty((k, longest), dtype=np.int64)
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            i = sequences[place]
+            begin, end = offsets[i], offsets[i + 1]
+            length, edges = end - begin, edge[stride * begin : stride * end + (1 - stride)]
+            counts[place] = rival_recursions.diverse_sequence(
+                node[begin:end], start, stop, edges, stride, truth[begin:end], loss, least[i], share, rows[:, :length],
+                scores[place], best[:length], ahead[:length], through[:length],
+            )  # fmt: skip
+            for j in range(counts[place]):
+                for t in range(length):
+                    labels[j, begin + t] = rows[j, t]
 
 
 @BatchRoutine

@@ -22,6 +22,7 @@ from labseq_core.solvers.label_sets import (
     count_slots,
     empty_sets,
     keep_slots,
+    pack_entries,
     put_labelling,
     refuse_known,
     room_for,
@@ -56,6 +57,7 @@ class ExplicitFeatures:
             scoring.n_labels, float(np.sqrt(eta)),
         )  # fmt: skip
         self.sets = empty_sets(len(encoded))
+        self._filled = 0  # entries of vectors so far, those of dropped labellings included
         self._coordinate = np.full(scoring.weights().flat.size, -1, dtype=np.int32)  # of each feature; -1: none yet
         self._features = np.zeros(1, dtype=np.int64)  # how many have one; then the feature of each coordinate
         self._vector, self._previous = np.zeros(0), np.zeros(0)  # u, and u before the last sweep
@@ -96,13 +98,18 @@ class ExplicitFeatures:
         is_new = np.empty(candidates.sequences.size, dtype=np.bool_)
         refuse_known(old, data.offsets, data.truth, candidates, is_new)
         bounds = np.zeros_like(old.bounds)
-        entries, differences, more = count_slots(old, data.offsets, data.truth, candidates, is_new, bounds)
+        differences, entries, more = count_slots(old, data.offsets, data.truth, candidates, is_new, bounds)
         added = new_entries(data, candidates, is_new)
         self._make_room(added)
-        self.sets = room_for(bounds, entries + added, differences + more)
-        fill_sets(
+        index, value = old.index, old.value
+        if self._filled + added > index.size:
+            size = 2 * (entries + added)
+            index, value = np.empty(size, dtype=np.int32), np.empty(size)
+            self._filled = pack_entries(old, index, value)
+        self.sets = room_for(bounds, differences + more, index, value)
+        self._filled = fill_sets(
             data, old, candidates, is_new, rescale is not None, rescale == "slack", self._coordinate, self._features,
-            self._mark, self._touched, self.sets,
+            self._mark, self._touched, self._filled, self.sets,
         )  # fmt: skip
         return int(is_new.sum())
 
@@ -194,9 +201,9 @@ def new_entries(data, candidates, is_new):
 
 @compiled
 def fill_sets(
-    data, old, candidates, is_new, target_is_distance, scale_is_distance, coordinate, features, mark, touched, new
+    data, old, candidates, is_new, target_is_distance, scale_is_distance, coordinate, features, mark, touched, filled, new
 ):  # fmt: skip
-    """The kept slots of each sequence, then its new ones with their vectors and inner products."""
+    """The kept slots of each sequence, then its new ones with their vectors and inner products; gives where entries end."""
     c = 0
     for i in range(new.bounds.size - 1):
         slot, begin = keep_slots(old, i, new), data.offsets[i]
@@ -209,27 +216,29 @@ def fill_sets(
                 new.target[slot] = distance if target_is_distance else 1.0
                 new.scale[slot] = distance if scale_is_distance else 1.0
                 listed = spread_difference(data, begin, labels, new.scale[slot], coordinate, features, mark, touched)
-                row, place, square = slot - new.bounds[i], new.entry_bounds[slot], 0.0
+                row, square = slot - new.bounds[i], 0.0
+                new.entry_begin[slot] = filled
                 for k in range(row):
                     gram[row, k] = gram[k, row] = product(new, new.bounds[i] + k, mark)
                 for entry in range(listed):
                     amount = mark[touched[entry]]
                     if amount != 0.0:
-                        new.index[place], new.value[place] = touched[entry], amount
+                        new.index[filled], new.value[filled] = touched[entry], amount
                         square += amount * amount
                         mark[touched[entry]] = 0.0
-                        place += 1
+                        filled += 1
                 gram[row, row] = square
-                new.entry_bounds[slot + 1] = place
+                new.entry_end[slot] = filled
                 slot += 1
             c += 1
+    return filled
 
 
 @compiled
 def product(sets, slot, vector):
     """⟨g, vector⟩."""
     total = 0.0
-    for e in range(sets.entry_bounds[slot], sets.entry_bounds[slot + 1]):
+    for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
         total += sets.value[e] * vector[sets.index[e]]
     return total
 
@@ -237,7 +246,7 @@ def product(sets, slot, vector):
 @compiled
 def add_multiple_of(sets, slot, amount, vector):
     """vector += amount · g."""
-    for e in range(sets.entry_bounds[slot], sets.entry_bounds[slot + 1]):
+    for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
         vector[sets.index[e]] += amount * sets.value[e]
 
 

@@ -2,7 +2,8 @@
 
 A slot is a labelling y of a sequence, as the positions where it differs from the truth. It comes with a sparse vector
 g = scale · (Ψ(x, y*) - Ψ(x, y)) in the coordinates of some scoring, with its target (what ⟨w, g⟩ should reach) and with the
-inner products ⟨g_k, g_l⟩ in its set. Arrays are made anew when sets change, so they are always in the order of the sequences.
+inner products ⟨g_k, g_l⟩ in its set. Slots are put in the order of the sequences anew whenever sets change; entries of
+vectors stay where they are until there is no room for more.
 """
 
 from __future__ import annotations
@@ -13,19 +14,17 @@ import numpy as np
 
 from labseq_core._jit import compiled
 
-MAX_AGE = 3  # rounds without weight after which a labelling is dropped; it may come back
-
 
 class LabelSets(NamedTuple):
-    """Ragged arrays: sequence i owns slots `bounds[i] : bounds[i + 1]`, slot k the entries `entry_bounds[k] : ..[k + 1]`."""
+    """Ragged arrays: sequence i owns slots `bounds[i] : bounds[i + 1]`, slot k the entries `entry_begin[k] : entry_end[k]`."""
 
     bounds: np.ndarray  # (sequences + 1,)
     alpha: np.ndarray  # (slots,): the dual weights, in the units of g
     before: np.ndarray  # (slots,): the same before the last sweep
     target: np.ndarray  # (slots,): what ⟨w, g⟩ should be at least
     scale: np.ndarray  # (slots,)
-    age: np.ndarray  # (slots,): rounds since the labelling had weight or was found
-    entry_bounds: np.ndarray  # (slots + 1,)
+    entry_begin: np.ndarray  # (slots,)
+    entry_end: np.ndarray  # (slots,)
     index: np.ndarray  # (entries,) int32: coordinates of g
     value: np.ndarray  # (entries,)
     difference_bounds: np.ndarray  # (slots + 1,)
@@ -48,8 +47,8 @@ class LabelSets(NamedTuple):
 
     def largest_square(self) -> float:
         """The largest ‖g‖²."""
-        slots = np.repeat(np.arange(self.n_slots), np.diff(self.entry_bounds))
-        return float(np.bincount(slots, self.value[: slots.size] ** 2).max(initial=0.0))
+        squares = [self.value[a:b] @ self.value[a:b] for a, b in zip(self.entry_begin, self.entry_end)]
+        return float(max(squares, default=0.0))
 
 
 class Candidates(NamedTuple):
@@ -70,35 +69,29 @@ def empty_sets(n_sequences: int) -> LabelSets:
         return np.zeros(size, dtype=kind)
 
     return LabelSets(
-        zeros(n_sequences + 1, np.int64), zeros(0), zeros(0), zeros(0), zeros(0), zeros(0, np.int64),
-        zeros(1, np.int64), zeros(0, np.int32), zeros(0), zeros(1, np.int64), zeros(0, np.int32), zeros(0, np.int32),
+        zeros(n_sequences + 1, np.int64), zeros(0), zeros(0), zeros(0), zeros(0), zeros(0, np.int64), zeros(0, np.int64),
+        zeros(0, np.int32), zeros(0), zeros(1, np.int64), zeros(0, np.int32), zeros(0, np.int32),
         zeros(n_sequences + 1, np.int64), zeros(0),
     )  # fmt: skip
 
 
-def room_for(bounds: np.ndarray, n_entries: int, n_differences: int) -> LabelSets:
-    """Arrays for sets with these bounds; entries may turn out to be fewer."""
+def room_for(bounds: np.ndarray, n_differences: int, index: np.ndarray, value: np.ndarray) -> LabelSets:
+    """Arrays for sets with these bounds, on these entries."""
     sizes = np.diff(bounds)
     slots = int(bounds[-1])
     gram_bounds = np.concatenate([[0], np.cumsum(sizes * sizes)])
     return LabelSets(
         bounds, np.zeros(slots), np.zeros(slots), np.empty(slots), np.empty(slots), np.zeros(slots, dtype=np.int64),
-        np.zeros(slots + 1, dtype=np.int64), np.empty(n_entries, dtype=np.int32), np.empty(n_entries),
-        np.zeros(slots + 1, dtype=np.int64), np.empty(n_differences, dtype=np.int32),
-        np.empty(n_differences, dtype=np.int32), gram_bounds, np.empty(int(gram_bounds[-1])),
+        np.zeros(slots, dtype=np.int64), index, value, np.zeros(slots + 1, dtype=np.int64),
+        np.empty(n_differences, dtype=np.int32), np.empty(n_differences, dtype=np.int32), gram_bounds,
+        np.empty(int(gram_bounds[-1])),
     )  # fmt: skip
 
 
 @compiled
 def is_kept(sets, slot):
-    """Only what has no weight may go (T Algorithm 5, line 9, with ε = 0)."""
-    return sets.age[slot] <= MAX_AGE or sets.alpha[slot] > 0.0 or sets.before[slot] > 0.0
-
-
-@compiled
-def grow_older(sets):
-    for slot in range(sets.alpha.size):
-        sets.age[slot] = 0 if sets.alpha[slot] > 0.0 else sets.age[slot] + 1
+    """Only what has no weight may go (T Algorithm 5, line 9, with ε = 0), now or when the last sweep is taken back."""
+    return sets.alpha[slot] > 0.0 or sets.before[slot] > 0.0
 
 
 @compiled
@@ -115,7 +108,7 @@ def is_labelling(sets, slot, truth, labels, begin):
 
 @compiled
 def refuse_known(sets, offsets, truth, candidates, is_new):
-    """is_new[c]: not the truth and not in its set yet; a known one is young again."""
+    """is_new[c]: neither the truth nor in the part of its set that is kept."""
     for c in range(candidates.sequences.size):
         i = candidates.sequences[c]
         begin = offsets[i]
@@ -125,30 +118,45 @@ def refuse_known(sets, offsets, truth, candidates, is_new):
             different = different or labels[t] != truth[begin + t]
         is_new[c] = different
         for slot in range(sets.bounds[i], sets.bounds[i + 1]):
-            if is_new[c] and is_labelling(sets, slot, truth, labels, begin):
+            if is_new[c] and is_kept(sets, slot) and is_labelling(sets, slot, truth, labels, begin):
                 is_new[c] = False
-                sets.age[slot] = 0
 
 
 @compiled
 def count_slots(sets, offsets, truth, candidates, is_new, bounds):
-    """Fills the bounds of the sets to be; gives how many entries and differences are kept, and how many differences are new."""
-    entries, differences, new_differences, c = 0, 0, 0, 0
+    """Fills the bounds of the sets to be; gives how many differences and how many entries of vectors are kept, and how many
+    differences are new.
+    """
+    differences, entries, more, c = 0, 0, 0, 0
     for i in range(bounds.size - 1):
         size = 0
         for slot in range(sets.bounds[i], sets.bounds[i + 1]):
             if is_kept(sets, slot):
                 size += 1
-                entries += sets.entry_bounds[slot + 1] - sets.entry_bounds[slot]
                 differences += sets.difference_bounds[slot + 1] - sets.difference_bounds[slot]
+                entries += sets.entry_end[slot] - sets.entry_begin[slot]
         while c < candidates.sequences.size and candidates.sequences[c] == i:
             if is_new[c]:
                 size += 1
                 for t in range(offsets[i + 1] - offsets[i]):
-                    new_differences += candidates.labels[candidates.begins[c] + t] != truth[offsets[i] + t]
+                    more += candidates.labels[candidates.begins[c] + t] != truth[offsets[i] + t]
             c += 1
         bounds[i + 1] = bounds[i] + size
-    return entries, differences, new_differences
+    return differences, entries, more
+
+
+@compiled
+def pack_entries(sets, index, value):
+    """Moves the entries of all slots that are kept to new arrays, one after the other; gives how many there are."""
+    place = 0
+    for slot in range(sets.alpha.size):
+        if is_kept(sets, slot):
+            begin = place
+            for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
+                index[place], value[place] = sets.index[e], sets.value[e]
+                place += 1
+            sets.entry_begin[slot], sets.entry_end[slot] = begin, place
+    return place
 
 
 @compiled
@@ -162,12 +170,8 @@ def keep_slots(old, i, new):
         if not is_kept(old, source):
             continue
         new.alpha[slot], new.before[slot] = old.alpha[source], old.before[source]
-        new.target[slot], new.scale[slot], new.age[slot] = old.target[source], old.scale[source], old.age[source]
-        place = new.entry_bounds[slot]
-        for e in range(old.entry_bounds[source], old.entry_bounds[source + 1]):
-            new.index[place], new.value[place] = old.index[e], old.value[e]
-            place += 1
-        new.entry_bounds[slot + 1] = place
+        new.target[slot], new.scale[slot] = old.target[source], old.scale[source]
+        new.entry_begin[slot], new.entry_end[slot] = old.entry_begin[source], old.entry_end[source]
         place = new.difference_bounds[slot]
         for d in range(old.difference_bounds[source], old.difference_bounds[source + 1]):
             new.position[place], new.label[place] = old.position[d], old.label[d]

@@ -28,8 +28,8 @@ from labseq_core._checks import require
 from labseq_core.chain import (
     ChainPotentials,
     LabellingsInOrder,
-    best_rivals,
-    loss_augmented_viterbi,
+    RivalLists,
+    diverse_rivals,
     path_scores,
     rest_of,
     slack_rescaled_rivals,
@@ -38,6 +38,7 @@ from labseq_core.solvers.label_sets import Candidates
 
 SLACKS = ("none", "l1", "l2", "labelling")
 RESCALES = (None, "margin", "slack")
+CLOSE = 0.9  # further labellings of a sequence are of use if they violate the margin by nearly as much as the worst
 
 
 @dataclass(frozen=True)
@@ -76,22 +77,26 @@ class MarginRule:
     def ridge(self) -> float:
         return 0.5 / self.C if self.slack == "l2" else 0.0
 
-    def violations(self, potentials: ChainPotentials, truth: np.ndarray, sequences: np.ndarray) -> Violations:
-        """Looks for the labelling that violates the margin most (or all of them, for a slack each) in these sequences."""
+    def violations(
+        self, potentials: ChainPotentials, truth: np.ndarray, sequences: np.ndarray, wanted: int
+    ) -> Violations:
+        """Looks for the labelling that violates the margin most in these sequences, and for others that do by nearly as much,
+        so many in all; for all labellings that violate it where each has its slack.
+        """
         if self.slack == "labelling":
             return self._all_violations(potentials, truth, sequences)
-        own = path_scores(potentials, truth)[sequences]
         if self.rescale == "slack":
             found = slack_rescaled_rivals(potentials, truth, sequences)
             largest, bounds = found.scores, found.bounds
-        elif self.rescale == "margin":
-            found = loss_augmented_viterbi(potentials, truth, sequences)
-            largest = bounds = found.scores - own
+            candidates = Candidates.whole(sequences[largest > 0.0], found.labels, potentials.offsets)
         else:
-            found = best_rivals(potentials, truth, sequences)
-            largest = bounds = 1.0 - own + found.scores
+            # x = F + b - F(y*), b = Δ as the loss of decoding or 1
+            loss = float(self.rescale == "margin")
+            least = path_scores(potentials, truth) - (1.0 - loss)
+            rivals = diverse_rivals(potentials, truth, sequences, k=wanted, loss=loss, least=least, share=CLOSE)
+            largest = bounds = rivals.scores[:, 0] - least[sequences]
+            candidates = _listed(rivals, sequences, least[sequences], potentials.offsets)
         losses = np.maximum(bounds, 0.0)
-        candidates = Candidates.whole(sequences[largest > 0.0], found.labels, potentials.offsets)
         exact = bool((largest >= bounds).all())
         return Violations(sequences, largest, losses**2 if self.slack == "l2" else losses, exact, candidates)
 
@@ -146,6 +151,13 @@ class MarginRule:
     def dual(self, squared_norm: float, linear: float, totals: np.ndarray) -> float:
         """linear: Σ α b.   totals: Σ_y α of each sequence."""
         return linear - 0.5 * squared_norm - 0.5 * self.ridge * float(totals @ totals)
+
+
+def _listed(rivals: RivalLists, sequences: np.ndarray, least: np.ndarray, offsets: np.ndarray) -> Candidates:
+    """Those that violate the margin, sequence by sequence."""
+    place, number = np.nonzero(rivals.scores > least[:, np.newaxis])
+    n_positions = rivals.labels.shape[1]
+    return Candidates(sequences[place], offsets[sequences[place]] + number * n_positions, rivals.labels.reshape(-1))
 
 
 def _with_losses(potentials: ChainPotentials, truth: np.ndarray) -> ChainPotentials:

@@ -17,12 +17,13 @@ from labseq_core._checks import LabSeqError
 from labseq_core.solvers.curvature import dot
 from labseq_core.solvers.explicit_features import ExplicitFeatures
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.label_sets import Candidates, grow_older
+from labseq_core.solvers.label_sets import Candidates
 from labseq_core.solvers.lbfgs import share_of_decades
 from labseq_core.solvers.margin_rules import MarginRule, Violations
 
 FIRST_BATCHES = 32  # of the first round: weights are of use before all sequences have been seen
 SWEEPS = 10  # in a round
+MOST_WANTED, MORE_EVERY = 10, 8  # labellings of a sequence at a time; one at first, one more every so many rounds
 MOST_MOMENTUM = 0.95  # share of a sweep that is gone on for
 WORTHWHILE = 1e-6  # part of the gap that a sweep must gain to be followed by another
 ROUNDING = 1e-13  # relative, of the terms of the dual
@@ -110,7 +111,7 @@ class _Ascent:
         batches = np.array_split(order, min(FIRST_BATCHES, self.n_sequences))
         for number, batch in enumerate(batches):
             sequences = np.sort(batch)
-            found = self.rule.violations(self.features.potentials(sequences), self.truth, sequences)
+            found = self.rule.violations(self.features.potentials(sequences), self.truth, sequences, 1)
             self.features.extend(found.candidates, self.rule.rescale)
             self._sweep(batch)
             self.dual = self._dual()
@@ -123,12 +124,12 @@ class _Ascent:
         self.rounds += 1
         self._found.clear()
         awake = np.flatnonzero(self._rests_until <= self.rounds)
-        potentials = self.features.potentials()
-        self._take(self.rule.violations(potentials, self.truth, awake))
+        potentials, wanted = self.features.potentials(), min(MOST_WANTED, 1 + self.rounds // MORE_EVERY)
+        self._take(self.rule.violations(potentials, self.truth, awake, wanted))
         self.looked_at = awake.size
         asleep = np.flatnonzero(self._rests_until > self.rounds)
         if asleep.size and (self._gap_is_small() or self.recorder.stopped):
-            self._take(self.rule.violations(potentials, self.truth, asleep))
+            self._take(self.rule.violations(potentials, self.truth, asleep, wanted))
             self.looked_at = self.n_sequences
         self.converged = self._gap_is_small()
         self.exact = not self._inexact.any()
@@ -137,7 +138,6 @@ class _Ascent:
         """Extends the working sets by what was found and sweeps over them."""
         features, rule = self.features, self.rule
         before = self.dual
-        grow_older(features.sets)
         new = sum(features.extend(candidates, rule.rescale) for candidates in self._found)
         self._nothing_new = new == 0
         if rule.slack == "none":
@@ -192,7 +192,7 @@ class _Ascent:
         self._largest[i], self._losses[i] = found.largest, found.losses
         self._inexact[i] = not found.exact
         self._found.append(found.candidates)
-        calm = found.largest <= (-CALM if self.rule.rescale is None else 0.0)
+        calm = found.largest <= (0.0 if self.rule.rescale == "slack" else -CALM)
         calm &= np.diff(self.features.sets.bounds)[i] == 0
         self._calm[i] = np.where(calm, self._calm[i] + 1, 0)
         rest = np.minimum(LONGEST_REST, 2 ** np.minimum(self._calm[i], 10) - 1)
