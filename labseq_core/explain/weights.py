@@ -15,6 +15,7 @@ from labseq_core._checks import require
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.hmm import EMITTED, HMM
+from labseq_core.learners.hmsvm import HMSVM
 from labseq_core.learners.linear import LinearLearner
 
 UNKNOWN_WORD = "(unknown word)"
@@ -54,11 +55,14 @@ def label_weights(learner: SequenceLearner, label: str, top: int = 15, contains:
 
 def transition_table(learner: SequenceLearner) -> tuple[list[str], np.ndarray]:
     """The labels, and the weights (S, S) of their pairs: [from, to], -inf where constraints forbid the pair."""
-    _require_weights(learner)
-    if isinstance(learner, HMM):
-        return list(learner.classes_), learner.transition_log_prob_.copy()
+    if isinstance(learner, HMSVM) and hasattr(learner, "expansion_"):  # only attributes are hidden in the kernel
+        edge = learner.expansion_.eta * learner.expansion_.delta
+    else:
+        _require_weights(learner)
+        if isinstance(learner, HMM):
+            return list(learner.classes_), learner.transition_log_prob_.copy()
+        edge = learner.weights_.edge
     constraints = constraints_for(learner.constraints, learner.classes_)
-    edge = learner.weights_.edge
     return list(learner.classes_), edge.copy() if constraints is None else np.where(constraints.edge, -np.inf, edge)
 
 

@@ -73,7 +73,7 @@ class GramFeatures(ExplicitFeatures):
         first, end = int(sets.bounds[i]), int(sets.bounds[i + 1])
         if first == end:
             return
-        entries = [slice(int(sets.entry_bounds[k]), int(sets.entry_bounds[k + 1])) for k in range(first, end)]
+        entries = [slice(int(sets.entry_begin[k]), int(sets.entry_end[k])) for k in range(first, end)]
         features = np.unique(np.concatenate([self._features[1 + sets.index[own]] for own in entries]))
         dense = np.zeros((end - first, features.size))
         for row, own in enumerate(entries):
@@ -178,7 +178,7 @@ def visit_set(i, sets, features, vector, by_label, cap, upper, ridge, residual, 
         total += before[k]
     for k in range(size):
         product = 0.0
-        for e in range(sets.entry_bounds[first + k], sets.entry_bounds[first + k + 1]):
+        for e in range(sets.entry_begin[first + k], sets.entry_end[first + k]):
             f = features[1 + sets.index[e]]
             score = by_label[f % n_labels, f // n_labels] if f < n_observed * n_labels else vector[sets.index[e]]
             product += sets.value[e] * score
@@ -197,7 +197,7 @@ def visit_set(i, sets, features, vector, by_label, cap, upper, ridge, residual, 
 @compiled
 def add_difference(sets, slot, amount, vector, change, touched, count):
     """vector += amount · g, change too; its coordinates are listed."""
-    for e in range(sets.entry_bounds[slot], sets.entry_bounds[slot + 1]):
+    for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
         vector[sets.index[e]] += amount * sets.value[e]
         change[sets.index[e]] += amount * sets.value[e]
         touched[count] = sets.index[e]

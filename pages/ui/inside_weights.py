@@ -37,10 +37,7 @@ def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> No
         except LabSeqError as reason:
             st.info(str(reason))
     with transitions:
-        try:
-            _transitions(method, learner)
-        except LabSeqError as reason:
-            st.info(str(reason))
+        _transitions(method, learner)
 
 
 def _attributes(found: RunResult, method: str, learner: SequenceLearner) -> None:

@@ -90,7 +90,7 @@ def rivals(tokens: Sequence[str], rows: Sequence[dict], all_labels: list[str]) -
     head = "".join(f'<th scope="col">{escape(word)}</th>' for word in tokens)
     lines = []
     for place, row in enumerate(rows):
-        name = "truth" if place == 0 else f"α = {row['alpha']:.3g}"
+        name = "truth" if place == 0 else f"α&nbsp;=&nbsp;{row['alpha']:.3g}"
         cells = "".join(
             "<td>·</td>" if label is None else f'<td style="{styles[label]}">{escape(label)}</td>'
             for label in islice(row["labels"], TOKENS_SHOWN)

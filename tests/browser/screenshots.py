@@ -20,6 +20,7 @@ PAGES = {
     "compare-pos": "/compare?run=default:toy-pos&method=HMM",
     "inside": "/inside",
     "inside-boosting": "/inside?tab=Boosting",
+    "inside-margins": "/inside?tab=HM-SVM",
     "inside-hmm": "/inside?run=default:toy-pos&method=HMM&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}

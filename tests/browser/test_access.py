@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("/", "/data", "/train", "/compare", "/inside", "/inside?tab=Boosting")
+PAGES = ("/", "/data", "/train", "/compare", "/inside", "/inside?tab=Boosting", "/inside?tab=HM-SVM")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

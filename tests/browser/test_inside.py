@@ -10,12 +10,12 @@ import pytest
 from playwright.sync_api import Page
 
 from labseq_core.experiments import model, result
-from labseq_core.explain import label_weights, round_rows, weights_csv
+from labseq_core.explain import label_weights, round_rows, support_examples, support_figure, training_rows, weights_csv
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
 
-RUN, BOOSTED = "default:spanish-ner", "default:boosting"
+RUN, BOOSTED, MARGINS = "default:spanish-ner", "default:boosting", "default:margins"
 
 
 def names_from_the_top(page: Page) -> list[str]:
@@ -91,4 +91,26 @@ def test_rounds_are_replayed_and_downloaded(visit):
     page.get_by_role("heading", name="What speaks for a label").wait_for()
     page.get_by_role("tab", name="Boosting").click()
     page.get_by_role("heading", name=f"Chosen until round {before + 3}").wait_for()
+    watched.expect_clean()
+
+
+def test_support_sequences_are_chosen_and_downloaded(visit):
+    watched = visit("/inside?tab=HM-SVM")
+    page, label = watched.page, result(MARGINS).config.methods[0].label
+    page.get_by_role("heading", name="Support sequences of a sentence").wait_for()
+    settle(page)
+    page.get_by_role("radio", name="rescale=none, linear").click()
+    page.wait_for_url("**margin=**")
+    settle(page)
+    learner = model(MARGINS, label)
+    page.get_by_text(f"{learner.n_support_sequences_:,} support sequences of").wait_for()
+    # The sentence stays when the model changes: the first of the model that was shown first.
+    shown = support_examples(model(MARGINS, result(MARGINS).config.methods[-1].label))[0]["sequence"]
+    rows = page.get_by_role("region", name="Support sequences of one sentence").locator("tbody tr")
+    assert rows.count() == len(support_figure(learner, shown, 10)) > 1
+    written = downloaded_rows(page, "All support sequences as CSV")
+    assert len(written) == len(learner.support_sequences_)
+    assert {(row["run_id"], row["model"]) for row in written} == {(MARGINS, label)}
+    history = downloaded_rows(page, "These numbers as CSV")
+    assert [float(row["dual"]) for row in history] == [row["dual"] for row in training_rows(learner)]
     watched.expect_clean()

@@ -1,0 +1,69 @@
+"""The HM-SVM tab of the inside page: what it shows of support sequences is what the models have."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
+from labseq_core.explain import support_examples, support_figure, training_rows
+from tests.app.conftest import problems, text, trained_here
+
+RUN = "default:margins"
+GAP, WORKING_SET = range(2)  # charts from the top of the page
+
+
+@pytest.fixture
+def no_runs(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+
+
+def charts(app) -> list[list[dict]]:
+    return [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
+
+
+def labels() -> list[str]:
+    return [choice.label for choice in result(RUN).config.methods]
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_the_default_model_is_shown_without_a_choice(open_page):
+    app = open_page("inside", tab="HM-SVM")
+    assert problems(app) == []
+    assert app.selectbox(key="run.choice").value == RUN
+    learner = model(RUN, labels()[-1])
+    assert f"**{learner.n_support_sequences_:,}** support sequences" in text(app)
+    rows = training_rows(learner)
+    primal, dual = charts(app)[GAP]
+    assert (primal["y"][-1], dual["y"][-1]) == (rows[-1]["primal"], rows[-1]["dual"])
+    assert charts(app)[WORKING_SET][1]["y"] == [row["support_sequences"] for row in rows]
+    assert len(app.get("download_button")) == 2
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_sentence_with_its_rivals(open_page, place):
+    learner = model(RUN, labels()[place])
+    number = support_examples(learner)[3]["sequence"]
+    app = open_page("inside", tab="HM-SVM", run=RUN)
+    app.segmented_control(key="margin").set_value(app.segmented_control(key="margin").options[place]).run()
+    app.selectbox(key="sentence").set_value(str(number + 1)).run()
+    assert problems(app) == []
+    shown = next(
+        element.proto.body for element in app.get("html") if "Support sequences of one sentence" in element.proto.body
+    )
+    rows = support_figure(learner, number, 10)
+    assert shown.count("<tr>") == 1 + len(rows)
+    for row in rows[1:]:
+        assert f"α&nbsp;=&nbsp;{row['alpha']:.3g}" in shown
+    differing = sum(label is None for row in rows[1:] for label in row["labels"])
+    assert shown.count("<td>·</td>") == differing
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_models_that_need_no_support_or_have_none(open_page):
+    trained = trained_here(ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S1")))
+    app = open_page("inside", tab="HM-SVM", run=trained)
+    assert problems(app) == []
+    assert "No method of this run is an HM-SVM" in text(app)
+    assert "support sequences of" in text(app)
