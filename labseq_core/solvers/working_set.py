@@ -26,11 +26,11 @@ FIRST_BATCHES = 32  # of the first round: weights are of use before all sequence
 SWEEPS = 10  # in a round
 MOST_WANTED, MORE_EVERY = 10, 8  # labellings of a sequence at a time; one at first, one more every so many rounds
 MOST_MOMENTUM = 0.95  # share of a sweep that is gone on for
-WORTHWHILE = 1e-6  # part of the gap that a sweep must gain to be followed by another
 ROUNDING = 1e-13  # relative, of the terms of the dual
 CALM, LONGEST_REST = 0.5, 8  # satisfied by so much: not looked at for up to so many rounds
 THINNEST = 1e-6  # a margin relative to the differences it separates; below, data count as not separable
-STUCK = 3  # rounds without ascent
+STUCK = 5  # rounds without ascent
+ENOUGH_OF_TOL = 0.1  # an ascent by less than this part of the tolerance is none where the gap cannot be closed anyway
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,7 @@ class _Ascent:
         self._largest, self._losses = np.zeros(self.n_sequences), np.zeros(self.n_sequences)
         self._inexact = np.zeros(self.n_sequences, dtype=np.bool_)
         self._rests_until, self._calm = (np.zeros(self.n_sequences, dtype=np.int64) for _ in range(2))
+        self._least_gap = np.inf
         self._found: list[Candidates] = []
         self._potentials: ChainPotentials | None = None
 
@@ -163,7 +164,6 @@ class _Ascent:
         if rule.slack == "none":
             self._rescale()
         used = np.flatnonzero(np.diff(features.sets.bounds))
-        gap = self.primal - self.dual if self.primal < np.inf else self.dual
         for _ in range(SWEEPS):
             share = min(MOST_MOMENTUM, self.momentum / (self.momentum + 3.0))
             features.extrapolate(share, rule.cap, rule.upper)
@@ -176,12 +176,16 @@ class _Ascent:
                 if share == 0.0:
                     break
                 continue
-            gain, self.dual, self.momentum = reached - self.dual, reached, self.momentum + 1
-            if not self.recorder.tell(self.rounds, self.objective, 0.0) or gain <= WORTHWHILE * gap:
+            self.dual, self.momentum = reached, self.momentum + 1
+            if not self.recorder.tell(self.rounds, self.objective, 0.0):
                 break
-        gain = self.dual - before
-        stuck = gain <= self._rounding() if self.exact else gain <= 0.1 * self.tol * abs(self.dual)
-        self.stuck = self.stuck + 1 if stuck and (new == 0 or not self.exact) else 0
+        gain, gap = self.dual - before, self.primal - self.dual
+        stuck = (
+            new == 0 and gain <= self._rounding() if self.exact else gain <= ENOUGH_OF_TOL * self.tol * abs(self.dual)
+        )
+        # Near the optimum the primal still falls when the dual rises by no more than rounding.
+        self.stuck = self.stuck + 1 if stuck and gap >= 0.5 * self._least_gap else 0
+        self._least_gap = min(self._least_gap, gap)
 
     def verdict(self, iteration: int, max_iter: int) -> str | None:
         """Why it is over; None: it is not."""

@@ -14,7 +14,7 @@ MANY_LABELS = 300
 QUICK = {
     "maxent": {"max_iter": 3}, "crf": {"max_iter": 3}, "crf-marginal": {"max_iter": 3, "l2": 1e-3},
     "crf-marginal-exp": {"max_iter": 3}, "exp": {"max_iter": 3, "l2": 1e-3, "length_decay": 1 / MANY_LABELS},
-    "perceptron": {"epochs": 3},
+    "perceptron": {"epochs": 3}, "hmsvm": {"tol": 0.1},
 }  # fmt: skip
 
 
