@@ -98,7 +98,7 @@ def project(point, cap, upper, work):
         for k in range(point.size):
             above -= work[k]
             candidate = (above - cap) / (k + 1)
-            if -work[k] > candidate:
+            if -work[k] >= candidate:
                 shift = candidate
     for k in range(point.size):
         point[k] = min(max(point[k] - shift, 0.0), upper)

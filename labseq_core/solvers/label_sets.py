@@ -47,8 +47,10 @@ class LabelSets(NamedTuple):
 
     def largest_square(self) -> float:
         """The largest ‖g‖²."""
-        squares = [self.value[a:b] @ self.value[a:b] for a, b in zip(self.entry_begin, self.entry_end)]
-        return float(max(squares, default=0.0))
+        owner = self.sequence_of_slots()
+        place = np.arange(self.n_slots) - self.bounds[owner]
+        diagonal = self.gram_bounds[owner] + place * (np.diff(self.bounds)[owner] + 1)
+        return float(self.gram[diagonal].max(initial=0.0))
 
 
 class Candidates(NamedTuple):

@@ -14,22 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core._checks import LabSeqError
+from labseq_core.chain import ChainPotentials
 from labseq_core.solvers.curvature import dot
 from labseq_core.solvers.explicit_features import ExplicitFeatures
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.label_sets import Candidates
 from labseq_core.solvers.lbfgs import share_of_decades
-from labseq_core.solvers.margin_rules import MarginRule, Violations
+from labseq_core.solvers.margin_rules import MarginRule
 
 FIRST_BATCHES = 32  # of the first round: weights are of use before all sequences have been seen
 SWEEPS = 10  # in a round
 MOST_WANTED, MORE_EVERY = 10, 8  # labellings of a sequence at a time; one at first, one more every so many rounds
 MOST_MOMENTUM = 0.95  # share of a sweep that is gone on for
-WORTHWHILE = 1e-6  # part of the gap that a sweep must gain to be followed by another
 ROUNDING = 1e-13  # relative, of the terms of the dual
 CALM, LONGEST_REST = 0.5, 8  # satisfied by so much: not looked at for up to so many rounds
 THINNEST = 1e-6  # a margin relative to the differences it separates; below, data count as not separable
-STUCK = 3  # rounds without ascent
+STUCK = 5  # rounds without ascent
+ENOUGH_OF_TOL = 0.1  # an ascent by less than this part of the tolerance is none where the gap cannot be closed anyway
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,15 @@ def maximise_margin(
     while why is None:
         iteration += 1
         ascent.look()
-        primal, dual = ascent.primal, ascent.dual
-        relative = (primal - dual) / abs(primal) if 0.0 < primal < np.inf else float(primal > dual)
-        first_gap = relative if np.isnan(first_gap) else first_gap
-        done = max(iteration / max_iter, share_of_decades(first_gap, relative, tol))
-        recorder.record(
-            iteration, primal if primal < np.inf else dual, done, primal=primal, dual=dual, gap=primal - dual,
-            relative_gap=relative, sweeps=ascent.sweeps, working_set=features.sets.n_slots,
-            support_sequences=int(np.count_nonzero(features.sets.alpha)), looked_at=ascent.looked_at, **observe(iteration),
-        )  # fmt: skip
+        first_gap = ascent.relative_gap if np.isnan(first_gap) else first_gap
+        done = max(iteration / max_iter, share_of_decades(first_gap, ascent.relative_gap, tol))
+        recorder.record(iteration, ascent.objective, done, **ascent.row(), **observe(iteration))
         why = ascent.verdict(iteration, max_iter)
         if why is None:
             ascent.improve()
-    return MarginOptimum(primal, dual, iteration, ascent.sweeps, ascent.converged, ascent.exact, why)
+        elif ascent.look_at_the_others():
+            recorder.rows[-1] |= {"objective": ascent.objective, **ascent.row()}
+    return MarginOptimum(ascent.primal, ascent.dual, iteration, ascent.sweeps, ascent.converged, ascent.exact, why)
 
 
 class _Ascent:
@@ -100,8 +97,29 @@ class _Ascent:
         self._largest, self._losses = np.zeros(self.n_sequences), np.zeros(self.n_sequences)
         self._inexact = np.zeros(self.n_sequences, dtype=np.bool_)
         self._rests_until, self._calm = (np.zeros(self.n_sequences, dtype=np.int64) for _ in range(2))
+        self._least_gap = np.inf
         self._found: list[Candidates] = []
-        self._nothing_new = False
+        self._potentials: ChainPotentials | None = None
+
+    @property
+    def objective(self) -> float:
+        """The primal; the dual while a hard margin is not open everywhere."""
+        return self.primal if self.primal < np.inf else self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        if not 0.0 < self.primal < np.inf:
+            return float(self.primal > self.dual)
+        return (self.primal - self.dual) / self.primal
+
+    def row(self) -> dict:
+        """What the history says of a round."""
+        sets = self.features.sets
+        return {
+            "primal": self.primal, "dual": self.dual, "gap": self.primal - self.dual, "relative_gap": self.relative_gap,
+            "sweeps": self.sweeps, "working_set": sets.n_slots,
+            "support_sequences": int(np.count_nonzero(sets.alpha)), "looked_at": self.looked_at,
+        }  # fmt: skip
 
     # The rounds
 
@@ -123,46 +141,51 @@ class _Ascent:
         """Violations of all sequences that are not at rest; of these too if the gap seems to be small enough."""
         self.rounds += 1
         self._found.clear()
+        self._potentials = self.features.potentials()
         awake = np.flatnonzero(self._rests_until <= self.rounds)
-        potentials, wanted = self.features.potentials(), min(MOST_WANTED, 1 + self.rounds // MORE_EVERY)
-        self._take(self.rule.violations(potentials, self.truth, awake, wanted))
-        self.looked_at = awake.size
-        asleep = np.flatnonzero(self._rests_until > self.rounds)
-        if asleep.size and (self._gap_is_small() or self.recorder.stopped):
-            self._take(self.rule.violations(potentials, self.truth, asleep, wanted))
-            self.looked_at = self.n_sequences
+        self.looked_at = 0
+        self._look_at(awake)
+        if self._gap_is_small():
+            self.look_at_the_others()
         self.converged = self._gap_is_small()
-        self.exact = not self._inexact.any()
+
+    def look_at_the_others(self) -> bool:
+        """Makes the primal that of all sequences; False if it is already."""
+        if self.looked_at == self.n_sequences:
+            return False
+        self._look_at(np.flatnonzero(self._rests_until > self.rounds))
+        return True
 
     def improve(self) -> None:
         """Extends the working sets by what was found and sweeps over them."""
         features, rule = self.features, self.rule
         before = self.dual
         new = sum(features.extend(candidates, rule.rescale) for candidates in self._found)
-        self._nothing_new = new == 0
         if rule.slack == "none":
             self._rescale()
         used = np.flatnonzero(np.diff(features.sets.bounds))
-        gap = self.primal - self.dual if self.primal < np.inf else self.dual
         for _ in range(SWEEPS):
             share = min(MOST_MOMENTUM, self.momentum / (self.momentum + 3.0))
             features.extrapolate(share, rule.cap, rule.upper)
             self._sweep(self.random.permutation(used))
             self.sweeps += 1
-            gain = self._dual() - self.dual
-            if gain < -self._rounding():
+            reached = self._dual()
+            if reached < self.dual - self._rounding():
                 features.take_back()
                 self.momentum = 0
                 if share == 0.0:
                     break
                 continue
-            self.dual, self.momentum = self.dual + max(gain, 0.0), self.momentum + 1
-            if not self.recorder.tell(self.rounds, self.primal if self.primal < np.inf else self.dual, 0.0):
+            self.dual, self.momentum = reached, self.momentum + 1
+            if not self.recorder.tell(self.rounds, self.objective, 0.0):
                 break
-            if gain <= WORTHWHILE * gap:
-                break
-        self.dual = self._dual()
-        self.stuck = self.stuck + 1 if self._nothing_new and self.dual - before <= self._rounding() else 0
+        gain, gap = self.dual - before, self.primal - self.dual
+        stuck = (
+            new == 0 and gain <= self._rounding() if self.exact else gain <= ENOUGH_OF_TOL * self.tol * abs(self.dual)
+        )
+        # Near the optimum the primal still falls when the dual rises by no more than rounding.
+        self.stuck = self.stuck + 1 if stuck and gap >= 0.5 * self._least_gap else 0
+        self._least_gap = min(self._least_gap, gap)
 
     def verdict(self, iteration: int, max_iter: int) -> str | None:
         """Why it is over; None: it is not."""
@@ -186,17 +209,20 @@ class _Ascent:
 
     # Their parts
 
-    def _take(self, found: Violations) -> None:
-        """Keeps what was found, and lets sequences rest that are satisfied and have no labelling in their sets."""
-        i = found.sequences
-        self._largest[i], self._losses[i] = found.largest, found.losses
-        self._inexact[i] = not found.exact
+    def _look_at(self, sequences: np.ndarray) -> None:
+        """Keeps what is found, and lets sequences rest that are satisfied and have no labelling in their sets."""
+        wanted = min(MOST_WANTED, 1 + self.rounds // MORE_EVERY)
+        found = self.rule.violations(self._potentials, self.truth, sequences, wanted)
+        self.looked_at += sequences.size
         self._found.append(found.candidates)
+        self._largest[sequences], self._losses[sequences] = found.largest, found.losses
+        self._inexact[sequences] = not found.exact
+        self.exact = not self._inexact.any()
         calm = found.largest <= (0.0 if self.rule.rescale == "slack" else -CALM)
-        calm &= np.diff(self.features.sets.bounds)[i] == 0
-        self._calm[i] = np.where(calm, self._calm[i] + 1, 0)
-        rest = np.minimum(LONGEST_REST, 2 ** np.minimum(self._calm[i], 10) - 1)
-        self._rests_until[i] = np.where(calm, self.rounds + 1 + rest, 0)
+        calm &= np.diff(self.features.sets.bounds)[sequences] == 0
+        self._calm[sequences] = np.where(calm, self._calm[sequences] + 1, 0)
+        rest = np.minimum(LONGEST_REST, 2 ** np.minimum(self._calm[sequences], 10) - 1)
+        self._rests_until[sequences] = np.where(calm, self.rounds + 1 + rest, 0)
         self.primal = self.rule.primal(self.features.squared_norm(), self._largest, self._losses)
 
     def _gap_is_small(self) -> bool:

@@ -14,6 +14,7 @@ from labseq_core.chain import (
     LabellingsInOrder,
     best_at_distance,
     best_rivals,
+    diverse_rivals,
     hamming_maxima,
     k_best,
     loss_augmented_viterbi,
@@ -136,6 +137,36 @@ def test_the_rival_is_that_of_2_best_decoding(case):
 
 
 @settings(max_examples=200)
+@given(chains_with_truth(), st.sampled_from([0.0, 1.0]), st.integers(1, 5), st.sampled_from([0.0, 0.5, 1.0]))
+def test_diverse_rivals_each_bring_a_new_wrong_label(case, loss, k, share):
+    chain, truth = case
+    own = tuple(truth.tolist())
+    values = {y: v + loss * enumeration.distance(y, own) for y, v in enumeration.scores(chain).items() if y != own}
+    least = max(values.values(), default=0.0) - 3.0
+    least = least if least > -np.inf else 0.0
+    found = diverse_rivals(chain, truth, k=k, loss=loss, least=np.array([least]), share=share)
+    assert (found.scores[0, found.counts[0] :] == -np.inf).all()
+    seen = set()
+    for number in range(found.counts[0]):
+        labels = tuple(found.labels[number].tolist())
+        np.testing.assert_allclose(values[labels], found.scores[0, number], **SCORE)
+        # It is the best of all labellings with a wrong label that is new.
+        rest = {
+            y: v
+            for y, v in values.items()
+            if any(b != a and (t, b) not in seen for t, (a, b) in enumerate(zip(own, y)))
+        }
+        np.testing.assert_allclose(found.scores[0, number], max(rest.values()), **SCORE)
+        seen |= {(t, label) for t, label in enumerate(labels) if label != own[t]}
+    if found.counts[0] < k:  # what is left is impossible, has nothing new, or is too far below the first
+        rest = [
+            v for y, v in values.items() if any(b != a and (t, b) not in seen for t, (a, b) in enumerate(zip(own, y)))
+        ]
+        highest = max(rest, default=-np.inf)
+        assert highest == -np.inf or highest <= least + share * (found.scores[0, 0] - least) + SCORE["atol"] * 1e3
+
+
+@settings(max_examples=200)
 @given(single_chains())
 def test_lazy_labellings_come_in_order_and_once(chain):
     expected = enumeration.best_scores(chain)
@@ -198,6 +229,13 @@ def test_a_batch_equals_its_sequences_one_by_one_and_some_of_them():
             assert alone.scores[0] == whole.scores[i] == part.scores[place]
             expected[own] = alone.labels
         np.testing.assert_array_equal(part.labels, expected)
+    lists, part = diverse_rivals(chain, truth, k=3), diverse_rivals(chain, truth, some, k=3)
+    np.testing.assert_allclose(lists.scores[:, 0], best_rivals(chain, truth).scores, **SCORE)
+    for place, i in enumerate(some):
+        own = slice(chain.offsets[i], chain.offsets[i + 1])
+        alone = diverse_rivals(chain[i], truth[own], k=3)
+        np.testing.assert_array_equal(alone.labels[: alone.counts[0]], lists.labels[: lists.counts[i], own])
+        np.testing.assert_array_equal(alone.scores[0], part.scores[place])
     maxima = hamming_maxima(chain, truth)
     far = best_at_distance(chain, truth, np.diff(chain.offsets) // 2)
     for i in some:
@@ -209,8 +247,9 @@ def test_a_batch_equals_its_sequences_one_by_one_and_some_of_them():
 def test_results_do_not_depend_on_threads_and_routines_have_one_signature():
     chain, truth = random_batch()
     serial = [routine(chain, truth) for routine in ROUTINES]
-    counted = np.concatenate(hamming_maxima(chain, truth))
+    counted, lists = np.concatenate(hamming_maxima(chain, truth)), diverse_rivals(chain, truth, k=3)
     with parallel_from(0):
+        np.testing.assert_array_equal(diverse_rivals(chain, truth, k=3).scores, lists.scores)
         for one, routine in zip(serial, ROUTINES):
             other = routine(chain, truth)
             np.testing.assert_array_equal(one.labels, other.labels)
@@ -243,6 +282,8 @@ def test_wrong_arguments_are_named():
     chain, truth = random_batch(n=3)
     with pytest.raises(LabSeqError, match="labels has shape"):
         best_rivals(chain, truth[1:])
+    with pytest.raises(LabSeqError, match="k is 0"):
+        diverse_rivals(chain, truth, k=0)
     with pytest.raises(LabSeqError, match="loss is inf"):
         loss_augmented_viterbi(chain, truth, loss=np.inf)
     with pytest.raises(LabSeqError, match="distances must hold one number"):
