@@ -9,7 +9,6 @@ C = 1 and slack "l1" throughout, as in the thesis; nothing is tuned. A line is p
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -112,8 +111,18 @@ def run(part: str, folds: int) -> dict[str, list[dict]]:
 
 
 def show(part: str, found: dict[str, list[dict]]) -> None:
-    print(f"\n{part}: mean ± standard error over splits\n\n| method | splits | accuracy % | F1 % | seconds | support sequences | "
-          f"satisfied | per example | peak MB so far |\n|{'---|' * 9}")  # fmt: skip
+    columns = (
+        "method",
+        "splits",
+        "accuracy %",
+        "F1 %",
+        "seconds",
+        "support sequences",
+        "satisfied",
+        "per example",
+        "peak MB",
+    )
+    print(f"\n{part}: mean ± standard error over splits\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for name, rows in found.items():
         cells = [name, str(len(rows)), mean(rows, "accuracy", 100), mean(rows, "f1", 100), mean(rows, "seconds")]
         cells += [mean(rows, "support"), mean(rows, "satisfied"), mean(rows, "per_example")]
