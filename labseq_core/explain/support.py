@@ -16,11 +16,11 @@ def has_support(method: type[SequenceLearner]) -> bool:
     return issubclass(method, HMSVM)
 
 
-def sparseness(learner: HMSVM) -> dict[str, float]:
+def sparseness(learner: HMSVM) -> dict[str, float | None]:
     """How little the model rests on, as in T 4.6.
 
     satisfied: share of training sequences that keep the margin without support.   working_set: labellings that were held at
-    the end, the part of all labellings (the macro-label set) that training ever had to look at.
+    the end.   log10_labellings: logarithm of the number of all wrong ones (the macro-label set); None if there are none.
     """
     _require_support(learner)
     return {
@@ -30,6 +30,7 @@ def sparseness(learner: HMSVM) -> dict[str, float]:
         "satisfied": learner.satisfied_share_,
         "support_per_example": learner.support_per_example_,
         "working_set": learner.working_set_size_,
+        "log10_labellings": learner.log10_constraints_,
     }
 
 

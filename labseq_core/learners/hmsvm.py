@@ -69,7 +69,7 @@ class HMSVM(LinearLearner):
     facts = (
         "primal_objective_", "dual_objective_", "gap_", "exact_", "converged_", "stop_reason_", "n_iter_", "n_sweeps_",
         "n_training_sequences_", "n_support_sequences_", "n_support_examples_", "satisfied_share_", "support_per_example_",
-        "working_set_size_", "route_",
+        "working_set_size_", "log10_constraints_", "route_",
     )  # fmt: skip
 
     def __init__(
@@ -209,6 +209,7 @@ class HMSVM(LinearLearner):
             "length": np.diff(offsets)[examples],
         }
         self.n_training_sequences_ = len(offsets) - 1
+        self.log10_constraints_ = _log10_constraints(np.diff(offsets), len(self.classes_))
         self.n_support_sequences_, self.n_support_examples_ = int(chosen.size), int(examples.size)
         self.satisfied_share_ = 1.0 - examples.size / self.n_training_sequences_
         self.support_per_example_ = chosen.size / max(1, examples.size)
@@ -278,3 +279,11 @@ class HMSVM(LinearLearner):
             super()._restore(arrays)
         else:
             self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
+
+
+def _log10_constraints(lengths: np.ndarray, n_labels: int) -> float | None:
+    """The logarithm of Σ_i (S^l_i - 1): how many wrong labellings there are; None if there are none."""
+    if n_labels == 1:
+        return None
+    powers = lengths * np.log(n_labels)
+    return float(np.logaddexp.reduce(powers + np.log1p(-np.exp(-powers))) / np.log(10.0))

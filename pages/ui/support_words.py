@@ -40,8 +40,12 @@ def sparseness_line(learner: HMSVM) -> str:
         f"The model leans on **{learner.n_support_sequences_:,}** support sequences of "
         f"**{learner.n_support_examples_:,}** of {learner.n_training_sequences_:,} training sentences "
         f"({learner.support_per_example_:.2f} each); **{learner.satisfied_share_:.1%}** of the sentences keep the margin "
-        "without any."
+        f"without any.{_labellings(learner.log10_constraints_)}"
     )
+
+
+def _labellings(log10: float | None) -> str:
+    return "" if log10 is None else f" There are about 10^{log10:.0f} wrong labellings in all."
 
 
 def gap_line(learner: HMSVM) -> str:

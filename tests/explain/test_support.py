@@ -48,6 +48,8 @@ def test_sparseness_adds_up(model):
     assert found["support_per_example"] == pytest.approx(found["support_sequences"] / found["support_examples"])
     assert found["satisfied"] == pytest.approx(1 - len(examples) / 30)
     assert found["working_set"] >= found["support_sequences"]
+    wrong = sum(len(model.classes_) ** len(words) - 1 for words in WORDS)
+    assert 10 ** found["log10_labellings"] == pytest.approx(wrong)
     assert [row["alpha"] for row in examples] == sorted((row["alpha"] for row in examples), reverse=True)
 
 
