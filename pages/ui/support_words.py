@@ -27,7 +27,7 @@ FIGURE = (
 )
 GAP = (
     "Each round looks for new rivals with the Viterbi algorithm, then shifts α among the known ones. The optimum lies "
-    "between the two lines."
+    "between the two ends; before the last round the primal leaves out sentences that were safe when last looked at."
 )
 WORKING_SET = (
     "Rivals found so far, and those of them that the model leans on. A line that levels off means few new ones come."
