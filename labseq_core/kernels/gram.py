@@ -100,6 +100,14 @@ class Gram:
             np.take(self._stored, slots, axis=0, out=found[part])
         return found
 
+    def kept(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of at most `capacity` observations for compiled loops: the store, and in which of its rows each one is.
+
+        They stay there until other rows are asked for.
+        """
+        self._keep(ids)
+        return self._stored, self._slot_of_row
+
     def between(self, ids: np.ndarray, others: np.ndarray) -> np.ndarray:
         """G[ids][:, others], float64 of shape (k, m), for a few observations: made pair by pair, nothing is kept."""
         ids, others = np.asarray(ids, dtype=np.int64), np.asarray(others, dtype=np.int64)

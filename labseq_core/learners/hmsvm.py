@@ -143,7 +143,7 @@ class HMSVM(LinearLearner):
             return "explicit"
         return "explicit" if needed is not None and needed <= self.memory * GIB else "gram"
 
-    def _features(self, encoded: EncodedSequences, labels: np.ndarray) -> ExplicitFeatures:
+    def _features(self, encoded: EncodedSequences, labels: np.ndarray) -> ExplicitFeatures | GramFeatures:
         n_labels, eta = len(self.classes_), float(self.eta)
         constraints = constraints_for(self.constraints, self.classes_)
         if self.route_ == "gram":
@@ -152,7 +152,9 @@ class HMSVM(LinearLearner):
         mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
         return ExplicitFeatures(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
 
-    def _set_model(self, encoded: EncodedSequences, labels: np.ndarray, features: ExplicitFeatures) -> None:
+    def _set_model(
+        self, encoded: EncodedSequences, labels: np.ndarray, features: ExplicitFeatures | GramFeatures
+    ) -> None:
         for name in ("weights_", "expansion_"):
             self.__dict__.pop(name, None)
         if self._is_linear() and self.route_ == "explicit":

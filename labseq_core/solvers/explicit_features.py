@@ -1,87 +1,42 @@
-"""Working sets on explicit weights: the linear kernel, without a Gram matrix of the data.
-
-The weights are one flat vector u: attribute a at label s is feature a·S + s, label r before s is (A + r)·S + s. The pair of
-labels has the value √η and the weight u = √η δ, so that scores are ⟨u, Ψ⟩, ‖u‖² is the norm of the sequence kernel (T 2.9,
-4.22) and the edge scores are √η u = ηδ (T 4.24). Most features are never confused with others: a feature gets a coordinate
-when a difference first has it, so that the vectors that sweeps run through stay short.
-"""
+"""Working sets on explicit weights: the linear kernel, or features that another stands for, without a Gram matrix."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.solvers.block_ascent import VANISHING, ascend, project
+from labseq_core.solvers.block_ascent import ascend
 from labseq_core.solvers.curvature import dot
-from labseq_core.solvers.label_sets import (
-    Candidates,
-    count_slots,
-    empty_sets,
-    keep_slots,
-    pack_entries,
-    put_labelling,
-    refuse_known,
-    room_for,
-)
-
-
-class Observations(NamedTuple):
-    """The training data as compiled code takes them."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    values: np.ndarray  # empty: all are 1
-    offsets: np.ndarray
-    truth: np.ndarray  # (positions,): the true labels
-    n_attributes: int
-    n_labels: int
-    root_eta: float
+from labseq_core.solvers.differences import Differences, add_multiple_of, product
+from labseq_core.solvers.label_sets import Candidates, LabelSets
 
 
 class ExplicitFeatures:
-    """The dual variables of all training sequences, and the weights that they make.
-
-    What the outer loop asks for is all that another way of scoring has to offer: `sets`, `potentials`, `extend`, `sweep`,
-    `extrapolate`, `take_back`, `scale`, `squared_norm`.
-    """
+    """`MarginFeatures` whose function is given by weights u, one for each feature in use."""
 
     def __init__(self, scoring: LinearScoring, truth: np.ndarray, eta: float):
-        encoded = scoring.encoded
+        encoded, n_labels = scoring.encoded, scoring.n_labels
         self.scoring = scoring
-        self.data = Observations(
-            encoded.indptr, encoded.indices, encoded.values, encoded.offsets, truth, encoded.n_attributes,
-            scoring.n_labels, float(np.sqrt(eta)),
-        )  # fmt: skip
-        self.sets = empty_sets(len(encoded))
-        self._filled = 0  # entries of vectors so far, those of dropped labellings included
-        self._coordinate = np.full(scoring.weights().flat.size, -1, dtype=np.int32)  # of each feature; -1: none yet
-        self._features = np.zeros(1, dtype=np.int64)  # how many have one; then the feature of each coordinate
-        self._vector, self._previous = np.zeros(0), np.zeros(0)  # u, and u before the last sweep
-        self._mark = np.zeros(0)  # a difference of features, spread out; zero between calls
-        entries = np.diff(encoded.indptr[encoded.offsets]) + np.diff(encoded.offsets)
-        self._touched = np.empty(2 * int(entries.max()), dtype=np.int32)
+        self.differences = Differences(encoded, truth, n_labels, eta)
         self._potentials = ChainPotentials.trusted(
-            np.zeros(scoring.n_labels), np.zeros((encoded.n_positions, scoring.n_labels)),
-            np.zeros((scoring.n_labels, scoring.n_labels)), np.zeros(scoring.n_labels), encoded.offsets,
+            np.zeros(n_labels), np.zeros((encoded.n_positions, n_labels)), np.zeros((n_labels, n_labels)),
+            np.zeros(n_labels), encoded.offsets,
         )  # fmt: skip
+
+    @property
+    def sets(self) -> LabelSets:
+        return self.differences.sets
 
     def weights(self) -> LinearWeights:
         """The weights as they score."""
-        weights = self.scoring.weights()
-        weights.flat[self._features[1 : 1 + self._used]] = self._vector[: self._used]
-        weights.edge[:] *= self.data.root_eta
+        own, weights = self.differences, self.scoring.weights()
+        weights.flat[own.features] = own.vector[: own.n_used]
+        weights.edge[:] *= own.data.root_eta
         return weights
 
-    @property
-    def _used(self) -> int:
-        return int(self._features[0])
-
     def potentials(self, sequences: np.ndarray | None = None) -> ChainPotentials:
-        """Scores of all sequences, or of some of them (then the others have old scores)."""
         if sequences is None:
             self._potentials = self.scoring.potentials(self.weights())
         else:
@@ -89,165 +44,23 @@ class ExplicitFeatures:
         return self._potentials
 
     def squared_norm(self) -> float:
-        vector = self._vector[: self._used]
+        vector = self.differences.vector[: self.differences.n_used]
         return dot(vector, vector)
 
     def extend(self, candidates: Candidates, rescale: str | None) -> int:
-        """Adds the candidates that are new, drops what has had no weight for long; gives how many are new."""
-        data, old = self.data, self.sets
-        is_new = np.empty(candidates.sequences.size, dtype=np.bool_)
-        refuse_known(old, data.offsets, data.truth, candidates, is_new)
-        bounds = np.zeros_like(old.bounds)
-        differences, entries, more = count_slots(old, data.offsets, data.truth, candidates, is_new, bounds)
-        added = new_entries(data, candidates, is_new)
-        self._make_room(added)
-        index, value = old.index, old.value
-        if self._filled + added > index.size:
-            size = 2 * (entries + added)
-            index, value = np.empty(size, dtype=np.int32), np.empty(size)
-            self._filled = pack_entries(old, index, value)
-        self.sets = room_for(bounds, differences + more, index, value)
-        self._filled = fill_sets(
-            data, old, candidates, is_new, rescale is not None, rescale == "slack", self._coordinate, self._features,
-            self._mark, self._touched, self._filled, self.sets,
-        )  # fmt: skip
-        return int(is_new.sum())
-
-    def _make_room(self, more: int) -> None:
-        """So many coordinates more may be needed."""
-        size = min(self._used + more, self._coordinate.size)
-        if size > self._vector.size:
-            size = min(max(size, 2 * self._vector.size), self._coordinate.size)
-            self._vector, self._previous, self._mark = (
-                np.concatenate([array, np.zeros(size - array.size)])
-                for array in (self._vector, self._previous, self._mark)
-            )
-            self._features = np.concatenate([self._features, np.zeros(1 + size - self._features.size, dtype=np.int64)])
+        return self.differences.extend(candidates, rescale)[0]
 
     def sweep(self, order: np.ndarray, cap: float, upper: float, ridge: float) -> bool:
-        """Re-optimises the working sets of these sequences in turn; False where a step has no end."""
-        return sweep_sets(order, self.sets, self._vector, cap, upper, ridge)
+        return sweep_sets(order, self.sets, self.differences.vector, cap, upper, ridge)
 
     def extrapolate(self, share: float, cap: float, upper: float) -> None:
-        """Goes on in the direction of the last sweep by this share of it, as far as constraints allow.
-
-        Either way the present point is remembered for `take_back` and for the next extrapolation.
-        """
-        extrapolate_vector(self._vector[: self._used], self._previous, share)
-        extrapolate_sets(self.sets, self._vector, share, cap, upper)
+        self.differences.extrapolate(share, cap, upper)
 
     def take_back(self) -> None:
-        """Back to where the last `extrapolate` started."""
-        self._vector[:] = self._previous
-        self.sets.alpha[:] = self.sets.before
+        self.differences.take_back()
 
     def scale(self, factor: float) -> None:
-        """Multiplies all α and with them the weights."""
-        self._vector *= factor
-        self._previous *= factor
-        self.sets.alpha[:] *= factor
-        self.sets.before[:] *= factor
-
-
-@compiled
-def add_to(coordinate, features, feature, amount, mark, touched, count):
-    """Adds to a feature that is spread out; what is nonzero is listed, perhaps twice if it was zero in between."""
-    place = coordinate[feature]
-    if place < 0:
-        place = features[0]
-        coordinate[feature] = place
-        features[0] += 1
-        features[1 + place] = feature
-    if mark[place] == 0.0:
-        touched[count] = place
-        count += 1
-    mark[place] += amount
-    return count
-
-
-@compiled
-def spread_difference(data, begin, labels, scale, coordinate, features, mark, touched):
-    """scale · (Ψ(x, y*) - Ψ(x, y)) into `mark`; gives how many coordinates are listed in `touched`."""
-    count, n_labels = 0, data.n_labels
-    pair = scale * data.root_eta
-    for t in range(labels.size):
-        truth, guess = data.truth[begin + t], labels[t]
-        if truth != guess:
-            for k in range(data.indptr[begin + t], data.indptr[begin + t + 1]):
-                amount = scale * data.values[k] if data.values.size else scale
-                feature = data.indices[k] * n_labels
-                count = add_to(coordinate, features, feature + truth, amount, mark, touched, count)
-                count = add_to(coordinate, features, feature + guess, -amount, mark, touched, count)
-        if t > 0 and (truth != guess or data.truth[begin + t - 1] != labels[t - 1]):
-            true_pair = (data.n_attributes + data.truth[begin + t - 1]) * n_labels + truth
-            guessed_pair = (data.n_attributes + labels[t - 1]) * n_labels + guess
-            count = add_to(coordinate, features, true_pair, pair, mark, touched, count)
-            count = add_to(coordinate, features, guessed_pair, -pair, mark, touched, count)
-    return count
-
-
-@compiled
-def new_entries(data, candidates, is_new):
-    """How many coordinates the differences of the new candidates have at most."""
-    total = 0
-    for c in range(is_new.size):
-        if is_new[c]:
-            begin, end = data.offsets[candidates.sequences[c]], data.offsets[candidates.sequences[c] + 1]
-            for t in range(end - begin):
-                if candidates.labels[candidates.begins[c] + t] != data.truth[begin + t]:
-                    total += 2 * (data.indptr[begin + t + 1] - data.indptr[begin + t]) + 4
-    return total
-
-
-@compiled
-def fill_sets(
-    data, old, candidates, is_new, target_is_distance, scale_is_distance, coordinate, features, mark, touched, filled, new
-):  # fmt: skip
-    """The kept slots of each sequence, then its new ones with their vectors and inner products; gives where entries end."""
-    c = 0
-    for i in range(new.bounds.size - 1):
-        slot, begin = keep_slots(old, i, new), data.offsets[i]
-        size = new.bounds[i + 1] - new.bounds[i]
-        gram = new.gram[new.gram_bounds[i] : new.gram_bounds[i + 1]].reshape((size, size))
-        while c < is_new.size and candidates.sequences[c] == i:
-            if is_new[c]:
-                labels = candidates.labels[candidates.begins[c] : candidates.begins[c] + data.offsets[i + 1] - begin]
-                distance = put_labelling(new, slot, data.truth, labels, begin)
-                new.target[slot] = distance if target_is_distance else 1.0
-                new.scale[slot] = distance if scale_is_distance else 1.0
-                listed = spread_difference(data, begin, labels, new.scale[slot], coordinate, features, mark, touched)
-                row, square = slot - new.bounds[i], 0.0
-                new.entry_begin[slot] = filled
-                for k in range(row):
-                    gram[row, k] = gram[k, row] = product(new, new.bounds[i] + k, mark)
-                for entry in range(listed):
-                    amount = mark[touched[entry]]
-                    if amount != 0.0:
-                        new.index[filled], new.value[filled] = touched[entry], amount
-                        square += amount * amount
-                        mark[touched[entry]] = 0.0
-                        filled += 1
-                gram[row, row] = square
-                new.entry_end[slot] = filled
-                slot += 1
-            c += 1
-    return filled
-
-
-@compiled
-def product(sets, slot, vector):
-    """⟨g, vector⟩."""
-    total = 0.0
-    for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
-        total += sets.value[e] * vector[sets.index[e]]
-    return total
-
-
-@compiled
-def add_multiple_of(sets, slot, amount, vector):
-    """vector += amount · g."""
-    for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
-        vector[sets.index[e]] += amount * sets.value[e]
+        self.differences.scale(factor)
 
 
 @compiled
@@ -273,38 +86,3 @@ def sweep_sets(order, sets, vector, cap, upper, ridge):
             if change != 0.0:
                 add_multiple_of(sets, first + k, change, vector)
     return True
-
-
-@compiled
-def extrapolate_vector(vector, previous, share):
-    """u + share (u - previous); previous becomes u."""
-    for j in range(vector.size):
-        here = vector[j]
-        vector[j] = here + share * (here - previous[j])
-        previous[j] = here
-
-
-@compiled
-def extrapolate_sets(sets, vector, share, cap, upper):
-    """α + share (α - before), projected; before becomes α. u has been moved as if there were no constraints."""
-    largest = 0
-    for i in range(sets.bounds.size - 1):
-        largest = max(largest, sets.bounds[i + 1] - sets.bounds[i])
-    free, point, work = np.empty(largest), np.empty(largest), np.empty(largest)
-    for i in range(sets.bounds.size - 1):
-        first, size, moved, scale = sets.bounds[i], sets.bounds[i + 1] - sets.bounds[i], False, 0.0
-        for k in range(size):
-            here = sets.alpha[first + k]
-            free[k] = point[k] = here + share * (here - sets.before[first + k])
-            moved = moved or free[k] != here
-            scale = max(scale, here)
-            sets.before[first + k] = here
-        if not moved:
-            continue
-        project(point[:size], cap, upper, work)
-        for k in range(size):
-            if point[k] < VANISHING * scale:
-                point[k] = 0.0
-            sets.alpha[first + k] = point[k]
-            if point[k] != free[k]:
-                add_multiple_of(sets, first + k, point[k] - free[k], vector)

@@ -16,7 +16,7 @@ import numpy as np
 from labseq_core._checks import LabSeqError
 from labseq_core.chain import ChainPotentials
 from labseq_core.solvers.curvature import dot
-from labseq_core.solvers.explicit_features import ExplicitFeatures
+from labseq_core.solvers.differences import MarginFeatures
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.label_sets import Candidates
 from labseq_core.solvers.lbfgs import share_of_decades
@@ -45,7 +45,7 @@ class MarginOptimum:
 
 
 def maximise_margin(
-    features: ExplicitFeatures,
+    features: MarginFeatures,
     truth: np.ndarray,
     rule: MarginRule,
     *,
@@ -82,7 +82,7 @@ class _Ascent:
 
     def __init__(
         self,
-        features: ExplicitFeatures,
+        features: MarginFeatures,
         truth: np.ndarray,
         rule: MarginRule,
         tol: float,

@@ -32,13 +32,13 @@ def made(seed: int = 0, values: bool = True) -> tuple[ExplicitFeatures, list, np
 
 def random_candidates(features: ExplicitFeatures, rng: np.random.Generator, truth: np.ndarray) -> Candidates:
     """A labelling of about half of the sequences, a few positions wrong; sometimes the truth itself."""
-    offsets = features.data.offsets
+    offsets = features.differences.data.offsets
     labels = np.where(rng.random(truth.size) < 0.3, rng.integers(3, size=truth.size), truth)
     return Candidates.whole(np.flatnonzero(rng.random(len(offsets) - 1) < 0.5), labels, offsets)
 
 
 def labellings(features: ExplicitFeatures, truth: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
-    sets, offsets = features.sets, features.data.offsets
+    sets, offsets = features.sets, features.differences.data.offsets
     found = []
     for slot, i in enumerate(sets.sequence_of_slots()):
         labels = truth.copy()
@@ -62,7 +62,7 @@ def inner(one: dict, other: dict) -> float:
 
 
 def assert_consistent(features: ExplicitFeatures, X: list, truth: np.ndarray, rescale: str | None) -> None:
-    sets, offsets = features.sets, features.data.offsets
+    sets, offsets = features.sets, features.differences.data.offsets
     found = labellings(features, truth)
     assert len(set(found)) == len(found)
     vectors, total = [], {}
@@ -104,9 +104,9 @@ def test_sets_that_grow_and_shrink_stay_what_they_say(rescale, values):
         assert sum(one not in before or before[one] == 0.0 for one in after) >= new
         dropped += sum(one not in after for one in before)
         for i, begin in zip(candidates.sequences, candidates.begins):
-            length = features.data.offsets[i + 1] - features.data.offsets[i]
+            length = features.differences.data.offsets[i + 1] - features.differences.data.offsets[i]
             labels = tuple(candidates.labels[begin : begin + length].tolist())
-            own = tuple(truth[features.data.offsets[i] : features.data.offsets[i + 1]].tolist())
+            own = tuple(truth[features.differences.data.offsets[i] : features.differences.data.offsets[i + 1]].tolist())
             assert labels == own or (int(i), labels) in after
         assert_consistent(features, X, truth, rescale)
         features.extrapolate(0.5 * rng.random(), 0.4, np.inf)
