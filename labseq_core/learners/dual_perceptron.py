@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
-from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map, explicit_size
-from labseq_core.kernels.blocks import shown_bytes
-from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
+from labseq_core.kernels import ExplicitSize, Gram, Kernel, Observations, explicit_map
+from labseq_core.learners.kernel_learner import KernelLearner
+from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, SEED, Option
-from labseq_core.scoring.kernel_expansion import KernelExpansion, RunningScores
+from labseq_core.scoring.kernel_expansion import RunningScores
 from labseq_core.solvers.averaged_updates import blocks_of
 from labseq_core.solvers.dual_updates import DualCounters, ExplicitUpdates, GramUpdates
 from labseq_core.solvers.history import Recorder
@@ -24,7 +21,7 @@ _MAKE_FEATURE, _SCORE_FEATURE, _MAKE_VALUE, _ADD_VALUE = 40.0, 20.0, 8.0, 1.0
 _EVER_WRONG, _WRONG_A_PASS = 0.12, 0.03  # shares of positions, a guess
 
 
-class DualPerceptron(SequenceLearner):
+class DualPerceptron(KernelLearner):
     """The perceptron as an expansion in kernels: counters say how often each observation was given or denied a label.
 
     With the linear kernel it is `StructuredPerceptron`, update for update. `expansion_` holds the observations that have
@@ -75,7 +72,7 @@ class DualPerceptron(SequenceLearner):
         observations = Observations.of(encoded)
         counters = self._counters(observations, encoded, labels)
         self.n_observations_ = len(observations)
-        self.route_ = self._choose_route(encoded, len(observations))
+        self.route_ = self._explicit_or_gram(encoded, lambda size: self._is_explicit_faster(size, encoded.n_positions))
         updates = self._updates(observations, encoded, labels, counters)
         n_sequences, lengths = len(encoded), np.diff(encoded.offsets)
         random = np.random.default_rng(self.seed)
@@ -101,7 +98,7 @@ class DualPerceptron(SequenceLearner):
     def _counters(self, observations: Observations, encoded: EncodedSequences, labels: np.ndarray) -> DualCounters:
         n_labels = len(self.classes_)
         start, edge = np.zeros(n_labels), np.zeros((n_labels, n_labels))
-        constraints = constraints_for(self.constraints, self.classes_)
+        constraints = self._constraints()
         if constraints is not None:
             start, edge = constraints.apply(start, edge)
             nothing = np.zeros((encoded.n_positions, n_labels))
@@ -109,24 +106,10 @@ class DualPerceptron(SequenceLearner):
             refuse_forbidden(path_scores(allowed, labels))
         return DualCounters(np.zeros((len(observations), n_labels)), edge, start, self.eta)
 
-    def _choose_route(self, encoded: EncodedSequences, n_observations: int) -> str:
-        """What is estimated to be faster, of what exists and fits into memory."""
-        if self.route == "gram" or self.kernel == Linear():
-            return "gram" if self.route == "gram" else "explicit"
-        n_labels, size = len(self.classes_), explicit_size(self.kernel, encoded)
-        if self.route == "explicit":
-            needed = 0 if size is None else size.n_bytes(n_labels)
-            require(
-                needed <= self.memory * GIB,
-                f"memory is {self.memory} GiB, but {size and size.features} explicit features need about "
-                f"{shown_bytes(needed)}; raise memory, or use route='gram'",
-            )
-            return "explicit"
-        if size is None or size.n_bytes(n_labels) > self.memory * GIB:
-            return "gram"
-        explicit = size.entries * (_MAKE_FEATURE + self.epochs * (_SCORE_FEATURE + n_labels))
+    def _is_explicit_faster(self, size: ExplicitSize, n_positions: int) -> bool:
+        explicit = size.entries * (_MAKE_FEATURE + self.epochs * (_SCORE_FEATURE + len(self.classes_)))
         values = _EVER_WRONG * _MAKE_VALUE + self.epochs * _WRONG_A_PASS * _ADD_VALUE
-        return "explicit" if explicit <= encoded.n_positions * n_observations * values else "gram"
+        return explicit <= n_positions * self.n_observations_ * values
 
     def _updates(
         self, observations: Observations, encoded: EncodedSequences, labels: np.ndarray, counters: DualCounters
@@ -134,29 +117,10 @@ class DualPerceptron(SequenceLearner):
         if self.route_ == "explicit":
             mapping, mapped = explicit_map(self.kernel, encoded, scaled=False)
             return ExplicitUpdates(mapped, mapping.scale, observations.rows, labels, counters)
-        scores = RunningScores(Gram(self.kernel, observations, int(self.memory * GIB)), len(self.classes_))
+        scores = RunningScores(Gram(self.kernel, observations, self._bytes), len(self.classes_))
         return GramUpdates(scores, observations.rows, encoded.offsets, labels, counters)
 
     def _set_expansion(self, observations: Observations, counters: DualCounters) -> None:
         beta, delta = counters.averages() if self.averaged else (counters.beta, counters.delta.copy())
-        self.expansion_ = KernelExpansion.of(self.kernel, observations, beta, delta, self.eta, **self._how())
+        self.expansion_ = self._expansion_of(observations, beta, delta)
         self.n_support_ = len(self.expansion_.support)
-
-    def _how(self) -> dict:
-        constraints = constraints_for(self.constraints, self.classes_)
-        return {"constraints": constraints, "memory": int(self.memory * GIB), "route": self.route}
-
-    @property
-    def n_parameters_(self) -> int:
-        """Coefficients of observations and of pairs of labels."""
-        expansion = self._fitted("expansion_")
-        return expansion.beta.size + expansion.delta.size
-
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        return self.expansion_.potentials(encoded)
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return self.expansion_.arrays()
-
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())

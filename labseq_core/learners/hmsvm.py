@@ -8,14 +8,12 @@ import numpy as np
 
 from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
-from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map, explicit_size
-from labseq_core.kernels.blocks import shown_bytes
-from labseq_core.learners.kernel_options import GIB, KERNEL, MEMORY, ROUTE
+from labseq_core.kernels import ExplicitSize, Gram, Kernel, Linear, Observations, explicit_map
+from labseq_core.learners.kernel_learner import KernelLearner
+from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
-from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.linear import LinearScoring
 from labseq_core.solvers.explicit_features import ExplicitFeatures
 from labseq_core.solvers.gram_features import GramFeatures
@@ -25,9 +23,10 @@ from labseq_core.solvers.margin_rules import RESCALES, SLACKS, MarginRule
 from labseq_core.solvers.working_set import MarginOptimum, maximise_margin
 
 DEV_EVERY = 5  # rounds between two looks at the development data
+_READS = 10  # features of a position that are read in the time that one score of an observation is moved
 
 
-class HMSVM(LinearLearner):
+class HMSVM(KernelLearner, LinearLearner):
     """Minimises ½‖w‖² + C Σ_i ξ_i so that the true labelling of each sequence scores higher than all others by a margin.
 
     slack "none": hard margin (SVM0).   "l1": C Σ_i ξ_i (SVM1).   "l2": C Σ_i ξ_i² (SVM2).   "labelling": one slack for each
@@ -103,7 +102,7 @@ class HMSVM(LinearLearner):
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         require(self._init is None, "HMSVM cannot start from the weights of another model; leave init out")
         rule = MarginRule(self.slack, self.rescale, float(self.C), int(self.max_labellings))
-        self.route_ = self._choose_route(encoded)
+        self.route_ = self._explicit_or_gram(encoded, lambda size: self._is_explicit_faster(size, encoded))
         features = self._features(encoded, labels)
         refuse_forbidden(path_scores(features.potentials(), labels))
 
@@ -128,26 +127,15 @@ class HMSVM(LinearLearner):
     def _is_linear(self) -> bool:
         return self.kernel == Linear()
 
-    def _choose_route(self, encoded: EncodedSequences) -> str:
-        """Explicit features wherever the kernel has them and they fit into memory: sweeps over few weights are cheap."""
-        if self.route == "gram" or (self._is_linear() and self.route != "gram"):
-            return "gram" if self.route == "gram" else "explicit"
-        size = explicit_size(self.kernel, encoded)
-        needed = None if size is None else size.n_bytes(len(self.classes_))
-        if self.route == "explicit":
-            fits = needed is None or needed <= self.memory * GIB
-            require(
-                fits, f"memory is {self.memory} GiB, but the explicit features need about {shown_bytes(needed or 0)}; "
-                "raise memory, or use route='gram'",
-            )  # fmt: skip
-            return "explicit"
-        return "explicit" if needed is not None and needed <= self.memory * GIB else "gram"
+    def _is_explicit_faster(self, size: ExplicitSize, encoded: EncodedSequences) -> bool:
+        """A visit reads all vectors of a set, feature by feature; a step in a kernel adds a row of kernel values."""
+        return _READS * size.entries / encoded.n_positions <= len(Observations.of(encoded))
 
     def _features(self, encoded: EncodedSequences, labels: np.ndarray) -> ExplicitFeatures | GramFeatures:
         n_labels, eta = len(self.classes_), float(self.eta)
-        constraints = constraints_for(self.constraints, self.classes_)
+        constraints = self._constraints()
         if self.route_ == "gram":
-            gram = Gram(self.kernel, Observations.of(encoded), int(self.memory * GIB))
+            gram = Gram(self.kernel, Observations.of(encoded), self._bytes)
             return GramFeatures(gram, encoded.offsets, labels, n_labels, eta, constraints)
         mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
         return ExplicitFeatures(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
@@ -168,16 +156,11 @@ class HMSVM(LinearLearner):
         np.add.at(beta, (rows, sets.label[: amounts.size]), -amounts)
         edge = features.weights().edge
         delta = edge / self.eta if self.eta > 0.0 else np.zeros_like(edge)
-        self.expansion_ = KernelExpansion.of(self.kernel, observations, beta, delta, self.eta, **self._how())
-
-    def _how(self) -> dict:
-        constraints = constraints_for(self.constraints, self.classes_)
-        return {"constraints": constraints, "memory": int(self.memory * GIB), "route": self.route}
+        self.expansion_ = self._expansion_of(observations, beta, delta)
 
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        if hasattr(self, "weights_"):
-            return super()._potentials_of(encoded)
-        return self.expansion_.potentials(encoded)
+        own = LinearLearner if hasattr(self, "weights_") else KernelLearner
+        return own._potentials_of(self, encoded)
 
     # What is kept of the training
 
@@ -261,26 +244,21 @@ class HMSVM(LinearLearner):
     @property
     def n_parameters_(self) -> int:
         """The weights, or the coefficients of observations and of pairs of labels."""
-        if hasattr(self, "weights_"):
-            return self.weights_.flat.size
-        expansion = self._fitted("expansion_")
-        return expansion.beta.size + expansion.delta.size
+        return self.weights_.flat.size if hasattr(self, "weights_") else super().n_parameters_
 
     # Keeping it
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        own = super()._arrays() if hasattr(self, "weights_") else self.expansion_.arrays()
-        return {**own, **{f"dual_{name}": array for name, array in self._support.items()}}
+        own = LinearLearner if hasattr(self, "weights_") else KernelLearner
+        return {**own._arrays(self), **{f"dual_{name}": array for name, array in self._support.items()}}
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         self._support = {
             name.removeprefix("dual_"): array for name, array in arrays.items() if name.startswith("dual_")
         }
         require(len(self._support) == 8, "a model of HMSVM has eight arrays of support sequences")
-        if "weights" in arrays:
-            super()._restore(arrays)
-        else:
-            self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
+        own = LinearLearner if "weights" in arrays else KernelLearner
+        own._restore(self, arrays)
 
 
 def _log10_constraints(lengths: np.ndarray, n_labels: int) -> float | None:
