@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from labseq_core import HMSVM, RBF, LabSeqError, Linear, Normalized, Polynomial, load_model
+from labseq_core.features import encode_attributes
+from labseq_core.kernels import Gram, Observations
 from tests.reference import toy
 from tests.reference.margins import DenseMargins
 
@@ -111,11 +113,36 @@ def test_a_kernel_without_explicit_features_is_learned_saved_and_loaded(tmp_path
     assert again.support_sequences_.equals(model.support_sequences_)
 
 
+def budget_for(rows: int, observations: Observations) -> float:
+    """GiB that keep so many rows of kernel values, or a few more."""
+    memory = 2**10
+    while True:
+        try:
+            if Gram(RBF(1.0), observations, memory).capacity >= rows:
+                return memory / 2**30
+        except LabSeqError:
+            pass
+        memory = int(memory * 1.05)
+
+
 def test_a_small_budget_of_memory_changes_nothing():
-    words, labels = toy.corpus(seed=8, n_sequences=15)
-    options = {"kernel": RBF(1.0), "tol": 1e-3, "route": "gram"}
-    plenty, little = (HMSVM(memory=memory, **options).fit(words, labels) for memory in (1.0, 0.0015))
-    np.testing.assert_allclose(little.primal_objective_, plenty.primal_objective_, rtol=1e-3)
+    rng = np.random.default_rng(8)
+    X = [[{"a": float(rng.normal()), "b": float(rng.normal())} for _ in range(rng.integers(1, 6))] for _ in range(40)]
+    labels = [["A" if token["a"] * token["b"] > 0.2 * rng.normal() else "B" for token in x] for x in X]
+    observations = Observations.of(encode_attributes(X))
+    little = budget_for(10, observations)
+    assert Gram(RBF(1.0), observations, int(little * 2**30)).capacity < len(observations) / 4
+    options = {"kernel": RBF(1.0), "tol": 1e-6, "route": "gram"}
+    whole, parts = (HMSVM(memory=memory, **options).fit(X, labels) for memory in (1.0, little))
+    np.testing.assert_allclose(parts.primal_objective_, whole.primal_objective_, rtol=1e-5)
+    np.testing.assert_allclose(parts.dual_objective_, whole.dual_objective_, rtol=1e-5)
+
+
+def test_a_budget_that_does_not_keep_one_sequence_is_refused():
+    X = [[{"a": float(t), "b": 1.0 / (1 + t)} for t in range(400)]]
+    little = budget_for(50, Observations.of(encode_attributes(X)))
+    with pytest.raises(LabSeqError, match="longest sequence has 400; raise memory"):
+        HMSVM(kernel=RBF(1.0), route="gram", memory=little).fit(X, [["A", "B"] * 200])
 
 
 def test_permuting_labels_or_sequences_changes_nothing():
