@@ -20,12 +20,13 @@ def test_a_small_table(monkeypatch, capsys):
     halves = [(range(20), range(20, 40)), (range(20, 40), range(20))]
     splits = [kernels.split(part.select(inside), part.select(outside), "S2") for inside, outside in halves]
     monkeypatch.setitem(kernels.PARTS, "spanish", lambda folds: iter(splits))
-    monkeypatch.setitem(kernels.METHODS, "spanish", {"degree 2": lambda: HMSVM(kernel=Polynomial(2), tol=0.1)})
-    found = kernels.run("spanish", 2)
+    method = kernels.Method(lambda C: HMSVM(C, kernel=Polynomial(2), tol=0.1), "C", 1.0, (1e-6, 1.0))
+    monkeypatch.setitem(kernels.METHODS, "spanish", {"degree 2": method})
+    found = kernels.run("spanish", 2, False, ["degree 2"])
     kernels.show("spanish", found)
     text = capsys.readouterr().out
-    mean = 100 * np.mean([row["accuracy"] for row in found["degree 2"]])
-    assert f"| degree 2 | 2 | {mean:.2f} ±" in text
+    mean = 100 * np.mean([row["accuracy"] for row in found["degree 2, C 1"]])
+    assert f"| degree 2, C 1 | 2 | {mean:.2f} ±" in text
     assert "quoted: T F1" in text
 
 
