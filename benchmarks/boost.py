@@ -13,14 +13,13 @@ the rounds. Sequences whose weight is below 1e-20 of the sum are not looked at: 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
 
 import numba
 import numpy as np
 
-from benchmarks.measuring import at_least_one, peak_megabytes, say
+from benchmarks.measuring import at_least_one, peak_megabytes, print_report, say
 from labseq_core import FeatureTemplate, SequenceBoost, load_dataset
 from labseq_core.chain import forward_backward
 from labseq_core.cli import OneLineParser
@@ -151,11 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--smoothing", type=float, default=1e-4, help="epsilon (default 1e-4)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
-    report = run(options)
-    if options.json:
-        print(json.dumps(report))
-    else:
-        show(report)
+    print_report(run(options), show, options.json)
 
 
 if __name__ == "__main__":

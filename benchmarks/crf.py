@@ -32,7 +32,7 @@ import numba
 from benchmarks.curves import crossing, seconds_per_evaluation
 from benchmarks.encoding import require_same_attributes
 from benchmarks.exchange import write_crfsuite, write_wapiti
-from benchmarks.measuring import at_least_one, say
+from benchmarks.measuring import at_least_one, print_report, say
 from benchmarks.train_binary import found_on_path
 from labseq_core import FeatureTemplate, LabSeqError, load_dataset
 from labseq_core._jit import warm_up
@@ -230,10 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if importlib.util.find_spec("pycrfsuite") is None:
         raise LabSeqError("python-crfsuite is not installed; it comes with the test tools: pip install 'labseq[test]'")
     report = run(options)
-    if options.json:
-        print(json.dumps(report))
-    else:
-        show(report)
+    print_report(report, show, options.json)
     return 0 if report["same_objective"] else 1
 
 

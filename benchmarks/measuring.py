@@ -62,5 +62,13 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def print_report(report: Mapping, show: Callable[[Mapping], None], as_json: bool) -> None:
+    """For machines, or for people."""
+    if as_json:
+        print(json.dumps(report))
+    else:
+        show(report)
+
+
 def write_result(path: str | Path, result: Mapping) -> None:
     Path(path).write_text(json.dumps(result), encoding="utf-8")

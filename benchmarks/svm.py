@@ -10,13 +10,12 @@ C is chosen on the development part by span F1. All fits run one after the other
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
 
 import numba
 
-from benchmarks.measuring import at_least_one, peak_megabytes, say
+from benchmarks.measuring import at_least_one, peak_megabytes, print_report, say
 from labseq_core import CRF, HMSVM, FeatureTemplate, Polynomial, load_dataset
 from labseq_core.cli import OneLineParser
 from labseq_core.evaluation import evaluate
@@ -154,11 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sentences", type=at_least_one, help="use only this many training sentences")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
-    report = run(options)
-    if options.json:
-        print(json.dumps(report))
-    else:
-        show(report)
+    print_report(run(options), show, options.json)
 
 
 if __name__ == "__main__":

@@ -52,19 +52,25 @@ def best_origin(before, edge, s):
 
 
 @compiled
-def loss_augmented_sequence(node, start, stop, edge, stride, truth, loss, labels, best):
-    """Fills labels with argmax_y F(x, y) + loss Δ(y), lowest label first among equals; gives the maximum. L margin rescaling.
-
-    best_t(s) = ψ_t(s) + loss [s ≠ y*_t] + max_r (best_{t-1}(r) + E[r, s])
-    """
-    length = node.shape[0]
-    for t in range(length):
+def loss_augmented_maxima(node, start, stop, edge, stride, truth, loss, best):
+    """best_t(s) = ψ_t(s) + loss [s ≠ y*_t] + max_r (best_{t-1}(r) + E[r, s])."""
+    for t in range(node.shape[0]):
         if t == 0:
             best[0] = 0.0
         else:
             best[t] = -np.inf
             raise_to_maxima(best[t - 1], edge[stride * t], best[t])
         add_scores_with_loss(node, start, stop, t, truth[t], loss, best[t])
+
+
+@compiled
+def loss_augmented_sequence(node, start, stop, edge, stride, truth, loss, labels, best):
+    """Fills labels with argmax_y F(x, y) + loss Δ(y), lowest label first among equals; gives the maximum. L margin rescaling.
+
+    best: as of `loss_augmented_maxima`.
+    """
+    length = node.shape[0]
+    loss_augmented_maxima(node, start, stop, edge, stride, truth, loss, best)
     last = np.argmax(best[length - 1])
     for t in range(length - 1, -1, -1):
         labels[t] = last
@@ -131,13 +137,7 @@ def diverse_sequence(node, start, stop, edge, stride, truth, loss, least, share,
     through_t(s) = max F + loss Δ over labellings with y_t = s = best_t(s) + ahead_t(s)
     """
     length, n_labels = node.shape
-    for t in range(length):
-        if t == 0:
-            best[0] = 0.0
-        else:
-            best[t] = -np.inf
-            raise_to_maxima(best[t - 1], edge[stride * t], best[t])
-        add_scores_with_loss(node, start, stop, t, truth[t], loss, best[t])
+    loss_augmented_maxima(node, start, stop, edge, stride, truth, loss, best)
     ahead[length - 1] = 0.0
     for t in range(length - 1, 0, -1):
         row = through[t]  # what follows a label at t - 1, until the maxima themselves are made below

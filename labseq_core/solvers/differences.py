@@ -15,6 +15,7 @@ import numpy as np
 from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials
 from labseq_core.features import EncodedSequences
+from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.block_ascent import VANISHING, project
 from labseq_core.solvers.label_sets import (
     Candidates,
@@ -97,6 +98,12 @@ class Differences:
     def features(self) -> np.ndarray:
         """The feature of each coordinate in use."""
         return self.listed[1 : 1 + self.n_used]
+
+    def fill(self, weights: LinearWeights) -> LinearWeights:
+        """u as the weights that score, which are zero before."""
+        weights.flat[self.features] = self.vector[: self.n_used]
+        weights.edge[:] *= self.data.root_eta
+        return weights
 
     def extend(self, candidates: Candidates, rescale: str | None) -> tuple[int, int]:
         """As in `MarginFeatures`; gives too where the entries of the new vectors begin."""

@@ -31,10 +31,7 @@ class ExplicitFeatures:
 
     def weights(self) -> LinearWeights:
         """The weights as they score."""
-        own, weights = self.differences, self.scoring.weights()
-        weights.flat[own.features] = own.vector[: own.n_used]
-        weights.edge[:] *= own.data.root_eta
-        return weights
+        return self.differences.fill(self.scoring.weights())
 
     def potentials(self, sequences: np.ndarray | None = None) -> ChainPotentials:
         if sequences is None:

@@ -64,10 +64,7 @@ class GramFeatures:
 
     def weights(self) -> LinearWeights:
         """β as node weights of observations, ηδ as edges."""
-        own, weights = self.differences, self.scoring.weights()
-        weights.flat[own.features] = own.vector[: own.n_used]
-        weights.edge[:] *= own.data.root_eta
-        return weights
+        return self.differences.fill(self.scoring.weights())
 
     def potentials(self, sequences: np.ndarray | None = None) -> ChainPotentials:
         """All scores are always at hand."""
