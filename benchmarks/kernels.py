@@ -3,7 +3,7 @@
     labseq bench kernels --part ocr --folds 10       # handwritten words: train on one fold as given, test on the others;
                                                      # margin rescaling, and kernels of observations of length 1
     labseq bench kernels --part spanish --folds 5    # 3 000 sentences of conll2002-es in folds (thesis, Table 4.1)
-    labseq bench kernels --part prosody              # prominence of words, train -> test
+    labseq bench kernels --part prosody --folds 5    # prominence of words, 1 824 sentences in folds
 
 Slack "l1" as in the thesis. What is varied of a method (C, l2, ...) is chosen once, on every fifth training sequence of the
 first split while the others train (`--fixed`: nothing is chosen, C = 1). A line is printed as soon as it is known.
@@ -29,6 +29,7 @@ from labseq_core.learners.base import SequenceLearner
 
 GAP = 0.01
 SPANISH_SENTENCES = 3000
+PROSODY_SENTENCES = 1824
 Split = tuple[EncodedSequences, list, EncodedSequences, list]
 # Quoted, not ours: T Table 4.1 and Fig. 4.1; L and the literature on structured SVMs for the letters.
 QUOTED = {
@@ -104,9 +105,11 @@ def spanish(folds: int) -> Iterator[Split]:
 
 
 def prosody(folds: int) -> Iterator[Split]:
-    """One split, as the corpus comes."""
+    """Folds of as many sentences as the thesis's corpus has."""
     dataset, answers = load_dataset("prosody"), dataset_info("prosody").answer_columns
-    yield split(dataset.train.without_columns(answers), dataset.test.without_columns(answers), "prosody")
+    part = dataset.train.select(range(PROSODY_SENTENCES)).without_columns(answers)
+    for inside, outside in k_folds(len(part), max(2, folds), 0):
+        yield split(part.select(inside), part.select(outside), "prosody")
 
 
 def split(train: Sequences, test: Sequences, features: str) -> Split:
