@@ -14,7 +14,8 @@ from pathlib import Path
 from labseq_core._checks import LabSeqError
 
 METHODS_HELP = (
-    "methods separated by commas, options after colons: crf:l2=0.1,hmm,dual-perceptron:kernel=poly:2:epochs=20"
+    "methods separated by commas, options after colons, values to choose from with | between them: "
+    "'crf:l2=0.1,hmm,gps:kernel=poly:2:l2=0.3|1|3'"
 )
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
@@ -203,6 +204,9 @@ def _compare(chosen: argparse.Namespace) -> int:
         config = ExperimentConfig(chosen.dataset, methods, _feature_choice(chosen), chosen.folds, chosen.seed)
     found = result(_follow(config))
     _print_table(found.summary())
+    for row in found.rows:
+        if any(entry["label"] == row["label"] for entry in found.searches):
+            print(f"{row['label']}, fold {row['fold'] + 1}: chosen {row['options']}")
     if chosen.csv:
         Path(chosen.csv).write_text(found.csv(), encoding="utf-8")
         print(f"wrote {Path(chosen.csv).name}")
@@ -249,6 +253,7 @@ def _percent(mean: float | None, error: float | None) -> str:
 
 def _train(chosen: argparse.Namespace) -> None:
     from labseq_core.learners.registry import make_learner
+    from labseq_core.learners.search import search
 
     folder = Path(chosen.model).absolute().parent
     if not os.access(folder, os.W_OK):  # known before an hour of training, not after it
@@ -260,10 +265,18 @@ def _train(chosen: argparse.Namespace) -> None:
     corpus = _read_corpus(chosen)
     encoded = _feature_choice(chosen).make().encode(corpus)
     bar = _Bar(choice.label)
-    learner.fit(
-        encoded, corpus.labels, callback=lambda progress: bar.show(progress.fraction, f"{progress.objective:.4g}")
-    )
+
+    def callback(progress) -> None:
+        bar.show(progress.fraction, f"{progress.objective:.4g}")
+
+    if choice.search:
+        found = search(learner, choice.grid(), encoded, corpus.labels, callback=callback)
+        learner = found.learner
+    else:
+        learner.fit(encoded, corpus.labels, callback=callback)
     bar.close()
+    if choice.search:
+        print("chosen:", ", ".join(f"{name}={value}" for name, value in found.best.items()))
     learner.save(chosen.model)
     print(f"wrote {Path(chosen.model).name}: {choice.label}, {len(learner.classes_)} labels, {len(corpus)} sequences")
 
@@ -338,6 +351,7 @@ def _fetch_dataset(chosen: argparse.Namespace) -> None:
 
 def _method_choice(text: str):
     from labseq_core.experiments import MethodChoice
+    from labseq_core.experiments.config import SEARCH
     from labseq_core.learners.registry import method_options
 
     method, *pieces = text.strip().split(":")
@@ -346,13 +360,16 @@ def _method_choice(text: str):
     for piece in pieces:
         # What has no name goes on with the value before it: "kernel=poly:2" is one pair.
         pairs[-1:] = [f"{pairs[-1]}:{piece}"] if pairs and "=" not in piece else [*pairs[-1:], piece]
-    options = {}
+    options, tried = {}, {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or name not in specs:
             raise LabSeqError(f"{pair!r} is not an option of {method}; write name=value with one of {', '.join(specs)}")
-        options[name] = specs[name].parse(value)
-    return MethodChoice(method, options)
+        if SEARCH in value:
+            tried[name] = [specs[name].parse(one) for one in value.split(SEARCH)]
+        else:
+            options[name] = specs[name].parse(value)
+    return MethodChoice(method, options, tried)
 
 
 def _feature_choice(chosen: argparse.Namespace):

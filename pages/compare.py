@@ -3,7 +3,7 @@
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import caching, charts, metrics, session, tokens
+from pages.ui import caching, charts, downloads, metrics, session, tokens
 from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
 from pages.ui.run_choice import choose_run
@@ -26,6 +26,14 @@ def scores(found: RunResult) -> None:
     st.table(metrics.summary_table(summary, whole=True))
     with st.expander("Every fold"):
         st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
+    if found.searches:
+        with st.expander("What was tried on development data", expanded=True):
+            tried = metrics.search_table(found)
+            st.dataframe(tried, hide_index=True, column_config=metrics.column_formats())
+            st.caption(
+                "The values with the best score were used. Score: span F1 where labels are BIO, else token accuracy."
+            )
+            downloads.csv_button("Tried values as CSV", tried, downloads.file_name("searches", found.run_id))
 
 
 def one_method(found: RunResult) -> None:

@@ -13,17 +13,23 @@ from labseq_core._checks import LabSeqError, require
 from labseq_core.data.catalogue import dataset_info
 from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import find_method, make_learner, method_options
+from labseq_core.learners.search import require_grid
 
 MAX_METHODS, MAX_FOLDS = 20, 50
+SEARCH = "|"  # between values to try, on the command line
 _CLASS = re.compile(r"\b[A-Z]\w*(?=\()")  # learners and kernels in an expression
 
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """A method and the options in which it differs from its defaults."""
+    """A method and the options in which it differs from its defaults; `search`: options whose values are chosen on data.
+
+    Values are chosen on the development part, or within cross-validation on a fifth of each training part.
+    """
 
     method: str
     options: dict = field(default_factory=dict)
+    search: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         make_learner(self.method, **self.options)
@@ -32,13 +38,48 @@ class MethodChoice:
         chosen = {name: specs[name].read(value) for name, value in sorted(self.options.items())}
         changed = {name: specs[name].plain(value) for name, value in chosen.items() if value != specs[name].default}
         object.__setattr__(self, "options", changed)
+        if self.search:
+            object.__setattr__(self, "search", self._checked_search())
+
+    def _checked_search(self) -> dict:
+        require(isinstance(self.search, dict), "search must name options and the values to try, such as {l2: [0.1, 1]}")
+        specs, tried = method_options(self.method), {}
+        for name, values in sorted(self.search.items()):
+            require(
+                isinstance(values, (list, tuple)), f"search has {values!r} for {name}; give a list of values to try"
+            )
+            require(name not in self.options, f"{name} is both given and to be searched for; leave one out")
+            for value in values:
+                make_learner(self.method, **{**self.options, name: value})
+            tried[name] = [specs[name].plain(specs[name].read(value)) for value in values]
+        require_grid(tried)
+        return tried
+
+    def grid(self) -> dict:
+        """The values to try as learners take them."""
+        specs = method_options(self.method)
+        arguments = find_method(self.method).arguments(
+            {name: [specs[name].read(value) for value in values] for name, values in self.search.items()}
+        )
+        return {name: arguments[name] for name in self.search}
 
     @property
     def label(self) -> str:
-        """How tables and charts call it: "CRF", or "CRF (l2=0.1)"."""
+        """How tables and charts call it: "CRF", "CRF (l2=0.1)", "CRF (l2 of 0.1, 1)"."""
         title = find_method(self.method).title
-        changed = ", ".join(f"{name}={_shown(value)}" for name, value in self.options.items())
-        return f"{title} ({changed})" if changed else title
+        said = [f"{name}={_shown(value)}" for name, value in self.options.items()]
+        said += [f"{name} of {', '.join(map(_shown, values))}" for name, values in self.search.items()]
+        return f"{title} ({'; '.join(said) if self.search else ', '.join(said)})" if said else title
+
+    def to_dict(self) -> dict:
+        """Without what is empty: a choice keeps its hash when there is something more to choose."""
+        made = {"method": self.method, "options": self.options, "search": self.search}
+        return {name: value for name, value in made.items() if value or name != "search"}
+
+    def on_command_line(self) -> str:
+        said = [f"{name}={_shown(value)}" for name, value in self.options.items()]
+        said += [f"{name}={SEARCH.join(map(_shown, values))}" for name, values in self.search.items()]
+        return ":".join([self.method, *said])
 
     @property
     def watches_development(self) -> bool:
@@ -106,7 +147,8 @@ class ExperimentConfig:
         )
 
     def to_dict(self) -> dict:
-        return json.loads(json.dumps(asdict(self)))
+        made = {**asdict(self), "methods": [choice.to_dict() for choice in self.methods]}
+        return json.loads(json.dumps(made))
 
     @classmethod
     def from_dict(cls, data: dict) -> ExperimentConfig:
@@ -145,11 +187,8 @@ class ExperimentConfig:
 
     def cli_command(self) -> str:
         """The command that runs the same comparison."""
-        methods = []
-        for choice in self.methods:
-            options = ":".join(f"{name}={_shown(value)}" for name, value in choice.options.items())
-            methods.append(f"{choice.method}:{options}" if options else choice.method)
-        words = ["labseq", "compare", "--dataset", self.dataset, "--methods", ",".join(methods)]
+        methods = ",".join(choice.on_command_line() for choice in self.methods)
+        words = ["labseq", "compare", "--dataset", self.dataset, "--methods", methods]
         words += ["--features", self.features.template, "--window", str(self.features.window)]
         words += ["--bins", str(self.features.bins)] if self.features.bins else []
         words += ["--columns", ",".join(self.features.columns)] if self.features.columns else []
@@ -168,7 +207,7 @@ class ExperimentConfig:
             values = [repr(specs[name].read(value) if name in specs else value) for name, value in arguments.items()]
             shown = ", ".join(map("=".join, zip(arguments, values)))
             learners.append(f"{find_method(choice.method).learner.__name__}({shown})")
-            names |= set(_CLASS.findall(learners[-1]))
+            names |= set(_CLASS.findall(f"{learners[-1]} {choice.grid()!r}"))
         lines.append(f"from labseq_core import {', '.join(sorted(names))}")
         features = {
             name: value for name, value in self.features.make().get_params().items() if value not in (None, False)
@@ -189,11 +228,20 @@ class ExperimentConfig:
             lines.append("parts = [(training, testing)]")
         lines.append("for train, test in parts:")
         lines.append(f"    X = FeatureTemplate({shown}).encode(train)")
-        lines.append(f"    for learner in ({', '.join(learners)},):")
-        watched = not self.folds and any(choice.watches_development for choice in self.methods)
+        watched = not self.folds and any(choice.watches_development or choice.search for choice in self.methods)
         # The others only follow their accuracy on it.
         more = f", dev=data.dev{drop}" if watched else ""
-        lines.append(f"        learner.fit(X, train.labels{more})")
+        if any(choice.search for choice in self.methods):
+            lines.insert(2, "from labseq_core.learners.search import search")
+            pairs = [f"({learner}, {choice.grid()!r})" for learner, choice in zip(learners, self.methods)]
+            lines.append(f"    for learner, grid in ({', '.join(pairs)},):")
+            lines.append("        if grid:")
+            lines.append(f"            learner = search(learner, grid, X, train.labels{more}).learner")
+            lines.append("        else:")
+            lines.append(f"            learner.fit(X, train.labels{more})")
+        else:
+            lines.append(f"    for learner in ({', '.join(learners)},):")
+            lines.append(f"        learner.fit(X, train.labels{more})")
         lines.append("        print(learner, evaluate(test.labels, learner.predict(test)).summary())")
         return "\n".join(lines) + "\n"
 
@@ -211,4 +259,6 @@ def _known_keys(cls: type, what: str, data) -> dict:
 def _shown(value) -> str:
     if value is None:
         return "none"
-    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from labseq_core.data.places import datasets_directory
@@ -32,12 +32,15 @@ class RunResult:
     per_label: dict[str, list[dict]]
     confusion: dict[str, dict]
     examples: list[dict]
+    searches: list[dict] = field(
+        default_factory=list
+    )  # a row for each fit of a search: label, fold, values, score, seconds
 
     @classmethod
     def of(cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, found: dict) -> RunResult:
         rows = [{"run_id": run_id, **row} for row in found["rows"]]
         rest = {name: found[name] for name in ("data_hash", "per_label", "confusion", "examples")}
-        return cls(run_id, config, versions, created, rows=rows, **rest)
+        return cls(run_id, config, versions, created, rows=rows, searches=found.get("searches", []), **rest)
 
     def summary(self) -> list[dict]:
         """Per method the mean over folds and its standard error (None for a single split)."""
@@ -64,7 +67,8 @@ class RunResult:
         return {
             "config": self.config.to_dict(), "versions": self.versions, "created": self.created,
             "found": {"rows": rows, "data_hash": self.data_hash, "per_label": self.per_label,
-                      "confusion": self.confusion, "examples": self.examples},
+                      "confusion": self.confusion, "examples": self.examples,
+                      **({"searches": self.searches} if self.searches else {})},
         }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from labseq_core.experiments.config import ExperimentConfig, FeatureChoice
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
+from labseq_core.learners.search import search
 from labseq_core.solvers.history import Progress
 
 N_EXAMPLES = 30  # test sequences whose labellings are kept to look at
@@ -39,6 +40,7 @@ class TaskResult:
     predicted: list[list[str]]
     tokens: list[list[str]]
     learner: SequenceLearner
+    tried: list[dict]  # by a search: values, score on the development data, seconds
 
 
 class Cancelled(Exception):
@@ -67,9 +69,14 @@ def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult
         cancelled = report(progress) is False
         return not cancelled
 
-    begin = time.perf_counter()
-    dev = parts.dev if choice.watches_development else None
-    learner.fit(parts.encoded, train.labels, dev=dev, callback=callback)
+    begin, tried = time.perf_counter(), []
+    if choice.search:
+        found = search(learner, choice.grid(), parts.encoded, train.labels, dev=parts.dev, callback=callback)
+        learner, tried = found.learner, [_plain(choice.method, row) for row in found.table]
+        options |= _plain(choice.method, found.best)
+    else:
+        dev = parts.dev if choice.watches_development else None
+        learner.fit(parts.encoded, train.labels, dev=dev, callback=callback)
     trained = time.perf_counter()
     if cancelled:
         raise Cancelled
@@ -91,7 +98,13 @@ def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult
         "n_attributes": parts.encoded.n_attributes,
         "n_parameters": learner.n_parameters_,
     }
-    return TaskResult(row, test.labels, predicted, test.tokens, learner)
+    return TaskResult(row, test.labels, predicted, test.tokens, learner, tried)
+
+
+def _plain(method: str, values: dict) -> dict:
+    """Options as JSON has them; other entries as they are."""
+    specs = method_options(method)
+    return {name: specs[name].plain(value) if name in specs else value for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -146,6 +159,9 @@ def data_hash(dataset: str) -> str:
 def collect(results: list[TaskResult]) -> dict:
     """Rows of all tasks, and per method what its predictions on all folds say together."""
     collected: dict = {"rows": [result.row for result in results], "per_label": {}, "confusion": {}, "examples": []}
+    collected["searches"] = [
+        {"label": result.row["label"], "fold": result.row["fold"], **row} for result in results for row in result.tried
+    ]
     for label in dict.fromkeys(result.row["label"] for result in results):
         own = [result for result in results if result.row["label"] == label]
         truth = [labels for result in own for labels in result.truth]

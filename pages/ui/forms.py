@@ -21,7 +21,7 @@ _TEST_PART = "none: train and test part"
 _BINS = (0, 5, 10, 25, 50, 100)
 
 
-Draft = tuple[str, dict[str, Any]]  # a method and its options as typed
+Draft = tuple[str, dict[str, Any], dict[str, str]]  # a method, its options and the values to choose from, as typed
 
 
 def method_form(usual: list[str]) -> list[Draft]:
@@ -29,17 +29,19 @@ def method_form(usual: list[str]) -> list[Draft]:
     ids = {entry.title: method for method, entry in METHODS.items()}
     titles = [METHODS[method].title for method in usual]
     chosen = st.multiselect("Methods", list(ids), default=titles, key="methods", bind="query-params")
-    return [(ids[title], _method_options(ids[title])) for title in chosen]
+    return [(ids[title], *_method_options(ids[title])) for title in chosen]
 
 
-def method_choice(method: str, options: dict[str, Any]) -> MethodChoice:
+def method_choice(method: str, options: dict[str, Any], tried: dict[str, str]) -> MethodChoice:
     """The checked form of a draft."""
     specs = method_options(method)
     parsed = {name: specs[name].parse(value) if isinstance(value, str) else value for name, value in options.items()}
-    return MethodChoice(method, parsed)
+    return MethodChoice(
+        method, parsed, {name: list(map(specs[name].parse, text.split())) for name, text in tried.items()}
+    )
 
 
-def _method_options(method: str) -> dict[str, Any]:
+def _method_options(method: str) -> tuple[dict[str, Any], dict[str, str]]:
     entry = METHODS[method]
     # The seed is chosen once for the whole run.
     specs = [option for option in method_options(method).values() if option.name != SEED.name]
@@ -50,7 +52,38 @@ def _method_options(method: str) -> dict[str, Any]:
         if hidden:
             with st.expander("More options"):
                 values |= _option_widgets(method, hidden)
-    return values
+        tried = _search_widgets(method, specs)
+    return {name: value for name, value in values.items() if name not in tried}, tried
+
+
+def _search_widgets(method: str, options: list[Option]) -> dict[str, str]:
+    """Options whose values are chosen on development data, and the values to choose from, as typed."""
+    usual = {option.name: _usual_values(option) for option in options if _usual_values(option)}
+    if not usual:
+        return {}
+    names = st.multiselect(
+        "Choose on development data", list(usual), key=f"{method}.search", bind="query-params",
+        placeholder="nothing: use the values above",
+        help="Every combination of the values to try is trained; the one that scores best on the development part is kept "
+        "(within folds: on a fifth of the training part). It takes as many times as long as there are combinations.",
+    )  # fmt: skip
+    return {
+        name: st.text_input(
+            f"{name}: values to try", usual[name], key=f"{method}.search.{name}", bind="query-params",
+            help="Separated by spaces. " + next(f"Each: {option.allowed}." for option in options if option.name == name),
+        )
+        for name in names
+    }  # fmt: skip
+
+
+def _usual_values(option: Option) -> str:
+    """Some values around the default that are worth trying; empty where nobody would search."""
+    if option.kind == "kernel":
+        return "linear poly:2 poly:3"
+    if option.advanced or not option.log_scale or not option.default:
+        return ""
+    values = [option.default * factor for factor in (0.1, 1.0, 10.0)]
+    return " ".join(f"{value:g}" for value in values if option.low <= value <= option.high)
 
 
 def _option_widgets(method: str, options: list[Option]) -> dict[str, Any]:

@@ -80,9 +80,16 @@ def fold_table(found: RunResult) -> pd.DataFrame:
     return pd.DataFrame(found.rows).drop(columns=["run_id", "config_hash", "dataset", "features", "seed", "method"])
 
 
+def search_table(found: RunResult) -> pd.DataFrame:
+    """What searches tried, best first within each method and fold."""
+    table = pd.DataFrame(found.searches).sort_values(["label", "fold", "score"], ascending=[True, True, False])
+    table["fold"] += 1
+    return table
+
+
 def column_formats() -> dict:
     """Scores rounded on screen, whole underneath."""
-    scores = [*_TABLE_COLUMNS, "hamming_risk", "precision", "recall", "f1"]
+    scores = [*_TABLE_COLUMNS, "hamming_risk", "precision", "recall", "f1", "score"]
     return {name: st.column_config.NumberColumn(format=f"%.{DECIMALS}f") for name in scores}
 
 

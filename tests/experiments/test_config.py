@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from labseq_core._checks import LabSeqError
 from labseq_core.cli import _method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.kernels import Polynomial
+from labseq_core.kernels import Linear, Polynomial
 from tests.kernels.strategies import kernels
 
 CORPUS = "spanish-ner"
@@ -29,6 +29,10 @@ configs = st.builds(
             st.builds(lambda n, a: MethodChoice("perceptron", {"epochs": n, "averaged": a}), st.integers(1, 9), st.booleans()),
             st.builds(lambda decay: MethodChoice("exp", {"length_decay": decay}), st.floats(0.01, 1.0)),
             st.just(MethodChoice("hmm")),
+            st.builds(
+                lambda tried: MethodChoice("gps", {"eta": 2.0}, {"l2": tried, "kernel": ["poly:2", "rbf:1"]}),
+                st.lists(st.floats(0.01, 100), min_size=2, max_size=3, unique=True),
+            ),
             st.builds(lambda kernel: MethodChoice("dual-perceptron", {"kernel": kernel, "epochs": 3}), kernels),
         ),
         min_size=1, max_size=4, unique_by=lambda choice: choice.label,
@@ -55,11 +59,28 @@ def test_the_command_line_says_the_same(made):
     listed = words[words.index("--methods") + 1]
     shown = [_method_choice(text) for text in listed.split(",")]
     assert [choice.method for choice in shown] == [choice.method for choice in made.methods]
-    for mine, theirs in zip(made.methods, shown):
-        assert set(mine.options) >= set(theirs.options)
-        for name, value in theirs.options.items():
-            number = isinstance(value, float)
-            assert value == (pytest.approx(mine.options[name], rel=1e-5) if number else mine.options[name]), name
+    assert shown == list(made.methods)
+
+
+def test_a_search_is_part_of_the_choice():
+    choice = MethodChoice("gps", {"eta": 2.0}, {"l2": [0.3, 1], "kernel": ["linear", Polynomial(2)]})
+    assert choice.label == "GP sequence classification (eta=2; kernel of linear, poly:2; l2 of 0.3, 1)"
+    assert choice.grid() == {"kernel": [Linear(), Polynomial(2)], "l2": [0.3, 1]}
+    made = config(methods=[choice, MethodChoice("hmm")])
+    assert "gps:eta=2:kernel=linear|poly:2:l2=0.3|1,hmm" in made.cli_command()
+    assert made.hash != config(methods=[MethodChoice("gps", {"eta": 2.0}), MethodChoice("hmm")]).hash
+    assert "search" not in config().to_dict()["methods"][0]
+    compile(made.python_snippet(), "snippet", "exec")
+    for options, tried, said in (
+        ({}, {"l2": [-1.0]}, "l2 is -1.0; allowed"),
+        ({}, {"l2": 3.0}, "give a list of values"),
+        ({}, {"nothing": [1]}, "has no option 'nothing'"),
+        ({"l2": 2.0}, {"l2": [1.0]}, "both given and to be searched"),
+        ({}, ["l2"], "search must name options"),
+        ({}, {"l2": []}, "no values of l2"),
+    ):
+        with pytest.raises(LabSeqError, match=said):
+            MethodChoice("gps", options, tried)
 
 
 def test_a_kernel_is_written_as_its_text_however_it_was_given():
