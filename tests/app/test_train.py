@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from labseq_core.experiments import result, status
@@ -129,3 +131,29 @@ def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
     (message,) = problems(app)
     assert "there is no run '20000101-000000-abcdef'" in message
     assert app.multiselect(key="methods").value
+
+
+def test_values_can_be_chosen_on_development_data(open_page):
+    app = open_page("train", dataset="parity", methods="GP sequence classification")
+    app.selectbox(key="features").set_value("prosody").run()
+    app.multiselect(key="gps.search").set_value(["kernel", "l2"]).run()
+    assert problems(app) == []
+    assert "gps:kernel=linear|poly:2|poly:3:l2=0.1|1|10" in text(app)
+    app.text_input(key="gps.search.kernel").set_value("linear poly:2").run()
+    app.text_input(key="gps.search.l2").set_value("0.1 none").run()
+    (message,) = problems(app)
+    assert "l2 is 'none'; allowed" in message
+    app.text_input(key="gps.search.l2").set_value("0.1 1").run()
+    app = run_until(start(app), lambda app: status(run_id(app)).state == "done")
+    found = result(run_id(app))
+    assert [(row["kernel"], row["l2"]) for row in found.searches] == [
+        ("linear", 0.1), ("linear", 1.0), ("poly:2", 0.1), ("poly:2", 1.0)
+    ]  # fmt: skip
+    best = max(found.searches, key=lambda row: row["score"])
+    chosen = json.loads(found.rows[0]["options"])
+    assert {name: chosen[name] for name in ("kernel", "l2")} == {name: best[name] for name in ("kernel", "l2")}
+    compared = open_page("compare", run=run_id(app))
+    assert problems(compared) == []
+    tables = [table.value for table in compared.dataframe if "score" in table.value.columns]
+    assert len(tables) == 1
+    assert tables[0]["score"].iloc[0] == best["score"]
