@@ -48,7 +48,7 @@ class ColumnCoder:
             coder.columns, coder.numeric = columns + computed, numeric + computed
         if bins:
             for name in coder.columns:
-                values = None if name == "token" else coder._column(sequences, name)
+                values = None if name == "token" else coder._column(sequences, name, own=True)
                 if isinstance(values, np.ndarray):
                     coder.bin_edges[name] = _equal_bins(values, bins)
         return coder
@@ -66,9 +66,13 @@ class ColumnCoder:
         columns, numeric = tuple(saved["columns"]), tuple(saved["numeric"])
         return cls(columns, numeric, edges, saved["word_counts"], saved["pair_counts"])
 
-    def parts(self, sequences: Sequences, numbers: dict[str, int]) -> list[tuple]:
-        """For each column: a row per position, (indptr, indices) of the rows' attributes, a value per position or None."""
-        return [self._part(name, self._column(sequences, name), numbers) for name in self.columns if name != "token"]
+    def parts(self, sequences: Sequences, numbers: dict[str, int], own: bool = False) -> list[tuple]:
+        """For each column: a row per position, (indptr, indices) of the rows' attributes, a value per position or None.
+
+        own: these are the sequences that were learned from.
+        """
+        names = [name for name in self.columns if name != "token"]
+        return [self._part(name, self._column(sequences, name, own), numbers) for name in names]
 
     def _part(self, name: str, column: Column, numbers: dict[str, int]) -> tuple:
         if isinstance(column, np.ndarray):
@@ -89,11 +93,11 @@ class ColumnCoder:
         indices = [numbers.setdefault(f"{name}={value}", len(numbers)) for value in distinct]
         return rows, (np.arange(len(distinct) + 1), np.array(indices, dtype=np.int64)), None
 
-    def _column(self, sequences: Sequences, name: str) -> Column:
+    def _column(self, sequences: Sequences, name: str, own: bool) -> Column:
         if name in sequences.flat_columns:
             return self._as_learned(name, sequences.flat_columns[name])
         if name in WORD_PROBABILITIES and self.word_counts:
-            return self._log_probabilities(sequences, *WORD_PROBABILITIES[name])
+            return self._log_probabilities(sequences, *WORD_PROBABILITIES[name], own)
         have = ", ".join(sequences.flat_columns) or "none"
         raise LabSeqError(f"the data have no column {name!r}; columns there: {have}")
 
@@ -113,31 +117,41 @@ class ColumnCoder:
     def _count_words(self, sequences: Sequences) -> None:
         words, pairs = Counter(sequences.flat_tokens), Counter()
         for sentence in sequences.tokens:
-            pairs.update(f"{a}{BOUNDARY}{b}" for a, b in zip([BOUNDARY, *sentence], [*sentence, BOUNDARY]))
+            pairs.update(_pairs_of(sentence))
         self.word_counts, self.pair_counts = dict(words), dict(pairs)
 
-    def _log_probabilities(self, sequences: Sequences, neighbour: int, conditional: bool) -> np.ndarray:
+    def _log_probabilities(self, sequences: Sequences, neighbour: int, conditional: bool, own: bool) -> np.ndarray:
         """Natural logs of relative frequencies, with half a count for what was never seen.
 
         Beside a neighbour that was never seen itself, nothing is known but the word: its own frequency stands in.
+        own: a sentence that was counted itself is left out of the counts for it, so that a method learns from values such as
+        new sentences have. Otherwise a rare pair is certain in training and unheard of afterwards.
         """
-        words, pairs = self.word_counts, self.pair_counts
-        total = sum(words.values())
-        n_sentences = sum(count for pair, count in pairs.items() if pair.startswith(BOUNDARY))
+        total = sum(self.word_counts.values())
+        n_sentences = sum(count for pair, count in self.pair_counts.items() if pair.startswith(BOUNDARY))
+        own = own and n_sentences > 1
         result = np.empty(len(sequences.flat_tokens))
         place = 0
         for sentence in sequences.tokens:
+            less_words, less_pairs = (
+                (Counter(sentence), Counter(_pairs_of(sentence))) if own else (Counter(), Counter())
+            )
+            n_words, n_others = (total - len(sentence), n_sentences - 1) if own else (total, n_sentences)
             around = [BOUNDARY, *sentence, BOUNDARY]
             for t, word in enumerate(sentence, start=1):
-                count, base = words.get(word, 0), total
+                count, base = self.word_counts.get(word, 0) - less_words[word], n_words
                 other = around[t + neighbour]
-                given = n_sentences if other == BOUNDARY else words.get(other, 0)
+                given = n_others if other == BOUNDARY else self.word_counts.get(other, 0) - less_words[other]
                 if neighbour != 0 and (given or not conditional):
                     pair = f"{other}{BOUNDARY}{word}" if neighbour < 0 else f"{word}{BOUNDARY}{other}"
-                    count, base = pairs.get(pair, 0), given if conditional else total
+                    count, base = self.pair_counts.get(pair, 0) - less_pairs[pair], given if conditional else n_words
                 result[place] = np.log((count or 0.5) / base)
                 place += 1
         return result
+
+
+def _pairs_of(sentence: list[str]) -> list[str]:
+    return [f"{a}{BOUNDARY}{b}" for a, b in zip([BOUNDARY, *sentence], [*sentence, BOUNDARY])]
 
 
 def distinct_rows(values: list[Value]) -> tuple[list[Value], np.ndarray]:

@@ -97,9 +97,14 @@ class FeatureTemplate:
     def encode(
         self, sequences: Sequences | Iterable[Sequence[str]], vocabulary: Alphabet | None = None
     ) -> EncodedSequences:
-        """CSR arrays of a split or of plain token lists; with a vocabulary, attributes that it lacks are dropped."""
+        """CSR arrays of a split or of plain token lists; with a vocabulary, attributes that it lacks are dropped.
+
+        What is encoded first is learned from, if `fit` has not been called: bin edges, and word counts, from which each of
+        these sentences is then left out itself.
+        """
         sequences = _as_sequences(sequences)
-        if self.coder_ is None:
+        own = self.coder_ is None
+        if own:
             self.fit(sequences)
         words = self._words(sequences)
         alone = words is not None and set(self.coder_.columns) <= {"token"}
@@ -111,7 +116,7 @@ class FeatureTemplate:
         parts = [] if words is None else [(words.rows, words.table, None)]
         if not alone:
             numbers = {name: number for number, name in enumerate(names)}
-            parts += self.coder_.parts(sequences, numbers)
+            parts += self.coder_.parts(sequences, numbers, own)
             names = list(numbers)
         encode = self._encode_types if len(parts) == 1 and parts[0][2] is None else self._encode_positions
         encoded = encode(parts, names, sequences.offsets)

@@ -156,6 +156,23 @@ def test_log_probabilities_equal_counting_by_hand(train, test):
                 np.testing.assert_allclose(got, expected, **LOG_PROBABILITY)
 
 
+@settings(max_examples=60)
+@given(st.lists(st.lists(words, min_size=1, max_size=5), min_size=2, max_size=5))
+def test_a_sentence_that_is_learned_from_is_left_out_of_its_own_counts(train):
+    found = FeatureTemplate("prosody", window=1, bins=0).encode(train).attributes()
+    for number, (line, rows) in enumerate(zip(train, found)):
+        others = train[:number] + train[number + 1 :]
+        for t, row in enumerate(rows):
+            got = [row.get(name, 0.0) for name in WORD_PROBABILITIES]
+            expected = [log_probability(name, others, line, t) for name in WORD_PROBABILITIES]
+            np.testing.assert_allclose(got, expected, **LOG_PROBABILITY)
+
+
+def test_one_sentence_alone_is_counted():
+    (rows,) = FeatureTemplate("prosody", window=1, bins=0).encode([["a", "b", "a"]]).attributes()
+    assert rows[1]["unigram"] == pytest.approx(math.log(1 / 3))
+
+
 def test_prosody_uses_every_column_and_computes_what_is_not_there():
     data = Sequences.from_lists(
         [["so", "what"], ["so"]], columns={"pos": [["F", "N"], ["F"]], "Unigram": [[-1.0, -2.0], [-1.0]]}
