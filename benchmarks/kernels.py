@@ -1,7 +1,7 @@
 """What kernels buy: hidden Markov SVMs of degree 1, 2 and 3 beside other methods, and the results quoted for them.
 
     labseq bench kernels --part ocr --folds 10       # handwritten words: train on one fold as given, test on the others;
-                                                     # margin rescaling, and kernels of observations of length 1
+                                                     # margin rescaling; normalized: observations of length 1
     labseq bench kernels --part spanish --folds 5    # 3 000 sentences of conll2002-es in folds (thesis, Table 4.1)
     labseq bench kernels --part prosody --folds 5    # prominence of words, 1 824 sentences in folds
 
@@ -71,10 +71,10 @@ METHODS: dict[str, dict[str, Method]] = {
     },
     "prosody": {
         "HMM": Method(lambda smoothing: HMM(smoothing=smoothing), "smoothing", 1.0, (10.0, 1.0, 0.1)),
-        "CRF": Method(lambda l2: CRF(l2=l2), "l2", 10.0, (1000.0, 300.0, 100.0)),
-        "HM-SVM degree 1": svm(1, (1e-2, 3e-3, 1e-3)),
-        "HM-SVM degree 2": svm(2, (1e-3, 1e-4, 1e-5)),
-        "HM-SVM degree 3": svm(3, (1e-4, 1e-5, 1e-6)),
+        "CRF": Method(lambda l2: CRF(l2=l2), "l2", 10.0, (30.0, 10.0, 3.0)),
+        "HM-SVM degree 1, no rescaling": svm(1, (1.0, 0.1, 0.01)),
+        "HM-SVM degree 1": svm(1, (0.3, 0.1, 0.03), "margin"),
+        **{f"HM-SVM degree {degree}, normalized": svm(degree, (0.3, 0.1, 0.03), "margin", True) for degree in (2, 3)},
     },
 }  # fmt: skip
 
