@@ -15,6 +15,7 @@ from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import find_method, make_learner, method_options
 
 MAX_METHODS, MAX_FOLDS = 20, 50
+_FOLLOWED = ("sgps",)  # accuracy against sparseness is drawn on the development part
 _CLASS = re.compile(r"\b[A-Z]\w*(?=\()")  # learners and kernels in an expression
 
 
@@ -42,8 +43,8 @@ class MethodChoice:
 
     @property
     def watches_development(self) -> bool:
-        """Whether the method stops early by what it sees on the development part."""
-        return "patience" in method_options(self.method)
+        """Whether the method is followed on the development part: it stops early by it, or its way is drawn with it."""
+        return "patience" in method_options(self.method) or self.method in _FOLLOWED
 
 
 @dataclass(frozen=True)

@@ -101,3 +101,43 @@ def rivals(tokens: Sequence[str], rows: Sequence[dict], all_labels: list[str]) -
         f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>{_more(left_out, 'tokens')}"
     )
+
+
+def withheld(
+    numbers: Sequence[int],
+    tokens: Sequence[Sequence[str]],
+    truth: Sequence[Sequence[str]],
+    predicted: Sequence[Sequence[str]],
+    confidence: Sequence[Sequence[float]],
+    threshold: float,
+    all_labels: list[str],
+) -> str:
+    """Sentences with the label that a model gives each token. Tokens below the threshold are framed by dashes and have a
+    question mark, how sure the model is, and the truth; wrong labels have a cross.
+    """
+    styles, lines = label_styles(all_labels), []
+    for number, *columns in zip(numbers, tokens, truth, predicted, confidence):
+        chips = "".join(
+            _unsure(*cell, styles[cell[2]]) if cell[3] < threshold else _sure(*cell[:3], styles[cell[2]])
+            for cell in islice(zip(*columns), TOKENS_SHOWN)
+        )
+        chips += _more(len(columns[0]) - TOKENS_SHOWN, "tokens")
+        lines.append(
+            f'<div class="ls-sentence"><span class="ls-number">{number}</span><div class="ls-words">{chips}</div></div>'
+        )
+    return "".join(lines)
+
+
+def _unsure(word: str, true: str, label: str, confidence: float, style: str) -> str:
+    cross = "" if true == label else "✗ "
+    return (
+        f'<span class="ls-token ls-withheld" style="{style}"><span>? {escape(word)}</span>'
+        f"<small>{cross}{escape(label)} {confidence:.2f}</small><small>truth {escape(true)}</small></span>"
+    )
+
+
+def _sure(word: str, true: str, label: str, style: str) -> str:
+    shown = "&nbsp;" if true == label == OUTSIDE else escape(label)
+    if true != label:
+        shown = f"✗ {shown}</small><small>truth {escape(true)}"
+    return f'<span class="ls-token" style="{style}"><span>{escape(word)}</span><small>{shown}</small></span>'
