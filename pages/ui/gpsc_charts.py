@@ -9,16 +9,16 @@ import plotly.graph_objects as go
 from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
 
-AXES = {"fraction": "% parameters", "observations": "% observations touched"}
+AXES = {"parameters": "fraction", "observations touched": "observations"}  # by name: the column of the path
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _FEW = 40  # points with a mark each
 
 
 def against_sparseness(
-    paths: Mapping[str, Sequence[dict]], x: str, y: str, title: str, dense: Mapping[str, float], unit: str = ""
+    paths: Mapping[str, Sequence[dict]], axis: str, y: str, title: str, dense: Mapping[str, float], unit: str = ""
 ) -> go.Figure:
-    """A line per sparse model; a dashed one across for each dense model. unit "%": shares as percentages."""
-    figure = go.Figure()
+    """A line per sparse model; a dashed one across for each dense model. axis: of AXES. unit "%": shares as percentages."""
+    figure, x = go.Figure(), AXES[axis]
     shown = ":.1%" if unit == "%" else ":.5g"
     for place, (name, rows) in enumerate(paths.items()):
         own, some = look(place), [row for row in rows if row[y] is not None]
@@ -37,7 +37,7 @@ def against_sparseness(
         )  # fmt: skip
     figure.update_layout(
         height=380, margin=MARGIN, legend=_LEGEND,
-        xaxis={"title": AXES[x], "tickformat": ".1~%", "rangemode": "tozero"},
+        xaxis={"title": f"% {axis}", "tickformat": ".1~%", "rangemode": "tozero"},
         yaxis={"title": title, "tickformat": ".0%"} if unit == "%" else {"title": title, "exponentformat": "SI"},
     )  # fmt: skip
     return figure

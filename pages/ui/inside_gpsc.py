@@ -71,7 +71,7 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     if part == "train":
         st.info(words.NO_DEVELOPMENT, icon=":material/info:")
     axis = st.segmented_control(
-        "Across", list(pictures.AXES), format_func=pictures.AXES.get, default="fraction", required=True, key="across",
+        "Across", list(pictures.AXES), default=next(iter(pictures.AXES)), required=True, key="across",
         bind="query-params", help=words.AXIS,
     )  # fmt: skip
     left, right = st.columns(2, gap="large")

@@ -9,7 +9,7 @@ from labseq_core.experiments import ExperimentConfig, default_results, model, re
 from labseq_core.experiments.defaults import FAMILIES, default_configs
 from labseq_core.experiments.results import FIRST, defaults_directory
 from labseq_core.experiments.runner import data_hash, run_task, tasks_of
-from labseq_core.explain import has_rounds
+from labseq_core.explain import has_probabilities, has_rounds, is_sparse_gp, sparse_path
 from labseq_core.learners.registry import find_method
 
 CONFIGS = default_configs()
@@ -18,6 +18,7 @@ BUNDLED = [info.name for info in list_datasets() if info.bundled]
 ACCURACY = 0.01
 STEP = 1e-6  # relative: the same processor in another order of sums
 SAME_ROUNDS = 30  # later ones may choose another of two features that are as good
+SAME_PATH = 1e-3  # relative: coordinates of nearly the same slope may change places
 BYTES = 1_500_000  # all defaults of families together
 
 
@@ -47,6 +48,19 @@ def test_the_boosting_tab_has_all_three_bounds():
     assert all(learner.n_rounds_ >= 100 for learner in models)
 
 
+def test_the_abstain_page_has_probabilities_and_gaps():
+    known = [has_probabilities(find_method(choice.method).learner) for choice in CONFIGS["abstention"].methods]
+    assert known == [True, True, True, False]
+
+
+def test_the_sparse_models_of_the_gpsc_tab_were_followed_on_development_data():
+    for choice in CONFIGS["sparseness"].methods:
+        if is_sparse_gp(find_method(choice.method).learner):
+            path = sparse_path(model("default:sparseness", choice.label))
+            assert len(path) > 20
+            assert all(row["dev_accuracy"] is not None for row in path)
+
+
 def test_defaults_of_families_are_small():
     files = [path for path in defaults_directory().iterdir() if path.name.partition(".")[0] in FAMILIES]
     assert len(files) == sum(1 + len(methods) for methods in FAMILIES.values())
@@ -65,7 +79,10 @@ def test_a_default_result_belongs_to_the_present_data_and_configuration(name):
         assert predicted[0] == found.examples[0]["predictions"][label]
 
 
-SAMPLE = [("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,)), ("boosting", (1,))]
+SAMPLE = [
+    ("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,)), ("boosting", (1,)),
+    ("abstention", (1,)), ("sparseness", (1,)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "places"), SAMPLE)
@@ -78,6 +95,11 @@ def test_recomputing_gives_the_same_numbers(name, places):
         assert (kept["label"], kept["fold"]) == (task.label, task.fold)
         assert again.row["accuracy"] == pytest.approx(kept["accuracy"], abs=ACCURACY)
         assert again.row["n_attributes"] == kept["n_attributes"]
+        if name == "sparseness":
+            kept_path = sparse_path(model(f"default:{name}", task.label))
+            for row, before in zip(sparse_path(again.learner), kept_path, strict=True):
+                assert row["coordinates"] == before["coordinates"]
+                assert row["objective"] == pytest.approx(before["objective"], rel=SAME_PATH)
         if name == "boosting":
             kept_rounds = model(f"default:{name}", task.label).rounds_[:SAME_ROUNDS]
             rounds = again.learner.rounds_[:SAME_ROUNDS]
