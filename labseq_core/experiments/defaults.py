@@ -14,7 +14,7 @@ FEATURES = {
 }
 # The kernel and penalty that do well on the development part of pitch-accent.
 _SMOOTH = {"kernel": "rbf:5", "l2": 0.1}
-_SPARSE = {**_SMOOTH, "fraction": 0.1, "per_step": 10}
+_SPARSE = {**_SMOOTH, "fraction": 0.15, "per_step": 10}
 # Pages that look into one family of methods need a result of it: name -> methods, on the first corpus unless another is
 # named below. Long sequences would own nearly all weight in boosting, and short ones teach more: hence the length decay.
 FAMILIES = {

@@ -134,7 +134,7 @@ def _withheld(found: RunResult, labels: Mapping[str, str], figures: list[dict]) 
     all_labels = sorted({*given.classes, *(label for labels in part.labels for label in labels)})
     columns = [[column[number - 1] for number in shown] for column in (part.tokens, part.labels, given.predicted)]
     confidence = [given.confidence[number - 1].tolist() for number in shown]
-    st.html(tokens.withheld(shown, *columns, confidence, row["threshold"], all_labels))
+    st.html(tokens.withheld(shown, *columns, confidence, row["threshold"], given.probability, all_labels))
 
 
 def _first_seen(found: RunResult, labels: Mapping[str, str]) -> str:

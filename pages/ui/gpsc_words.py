@@ -29,8 +29,8 @@ GLOSSARY = """
 """
 AXIS = "What the horizontal axis counts."
 ACCURACY = (
-    "Each line begins with an empty model, at the left. The faster it rises to the dashed line of the dense model, the "
-    "fewer coordinates are enough. Beyond that, more of them may even do harm."
+    "Each line begins with an empty model. The sooner it reaches the dashed line of the dense model, the fewer coordinates "
+    "are enough."
 )
 NO_DEVELOPMENT = (
     "Within cross-validation there is no development part, so accuracy on the **training** sentences is shown. Train without "

@@ -72,7 +72,18 @@ def test_words_and_labels_are_never_markup():
     evil = '<img src=x onerror="alert(1)">'
     shown = tokens.sentences([[evil]], [[evil]], [evil]) + tokens.legend({evil: 1}, [evil])
     shown += tokens.labellings([evil], [evil], {evil: [evil]}, [evil])
+    for threshold in (0.0, 1.0):
+        shown += tokens.withheld([1], [[evil]], [[evil]], [["O"]], [[0.5]], threshold, True, [evil, "O"])
+        shown += tokens.withheld([1], [[evil]], [["O"]], [[evil]], [[0.5]], threshold, False, [evil, "O"])
     assert "<img" not in shown
+
+
+def test_what_is_withheld_never_looks_as_sure_as_the_threshold():
+    shown = tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.6999]], 0.7, True, ["A"])
+    assert "<small>A 0.69</small>" in shown
+    assert "ls-withheld" in shown
+    assert "ls-withheld" not in tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.7]], 0.7, True, ["A"])
+    assert "gap 0.0123" in tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.01234]], 0.7, False, ["A"])
 
 
 def test_very_long_sentences_and_very_many_labels_are_cut():
@@ -80,6 +91,9 @@ def test_very_long_sentences_and_very_many_labels_are_cut():
     assert len(tokens.sentences([words], [words], ["w"])) < 100_000
     assert "99,800 more tokens" in tokens.sentences([words], [words], ["w"])
     assert "99,800 more tokens" in tokens.labellings(words, words, {"m": words}, ["w"])
+    unsure = tokens.withheld([1], [words], [words], [words], [[0.5] * len(words)], 0.7, True, ["w"])
+    assert "99,800 more tokens" in unsure
+    assert len(unsure) < 100_000
     labels = {f"L{number}": 1 for number in range(5000)}
     assert "4,940 more labels" in tokens.legend(labels, list(labels))
     assert charts.label_bars(labels).layout.height < 2000
