@@ -18,6 +18,7 @@ from labseq_core.data.sequences import Column, Sequences
 from labseq_core.data.uploads import is_upload
 from labseq_core.evaluation import AbstentionCurve, Calibration, abstention_curve, calibration, token_accuracy
 from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, model, result
+from labseq_core.experiments.prepared import prepared_answers, prepared_dev_accuracy
 from labseq_core.experiments.runner import development_part, scored_part, training_data, training_tokens_of
 from labseq_core.explain import (
     Answers,
@@ -183,9 +184,14 @@ def scored(run_id: str) -> Sequences:
     return scored_part(finished(run_id).config)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Asking the models how sure they are")
+@st.cache_resource(
+    max_entries=16, show_spinner="Asking the models how sure they are; the very first time takes a minute"
+)
 def answers_of(run_id: str, label: str) -> Answers:
     """What a model says of each token of the test part, and how sure it is. Shared: not to be changed."""
+    prepared = prepared_answers(run_id, label)
+    if prepared is not None:
+        return prepared
     with _one_at_a_time:
         return answers(trained(run_id, label), scored(run_id))
 
@@ -204,9 +210,12 @@ def calibration_of(run_id: str, label: str) -> Calibration:
     return calibration(scored(run_id).labels, given.marginals, given.classes)
 
 
-@st.cache_data(max_entries=64, show_spinner="Asking the dense model")
+@st.cache_data(max_entries=64, show_spinner="Asking the dense model; the very first time takes a minute")
 def accuracy_on(run_id: str, label: str, part: str) -> float:
     """Token accuracy of a model on the development part, or on what it was trained on."""
+    prepared = prepared_dev_accuracy(run_id, label) if part == "dev" else None
+    if prepared is not None:
+        return prepared
     config = finished(run_id).config
     with _one_at_a_time:
         if part == "dev":

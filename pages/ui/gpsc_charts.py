@@ -11,6 +11,7 @@ from pages.ui.colours import look
 
 AXES = {"parameters": "fraction", "observations touched": "observations"}  # by name: the column of the path
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
+_ROOM = 0.015  # of accuracy, above and below the lines
 _FEW = 40  # points with a mark each
 
 
@@ -35,6 +36,11 @@ def against_sparseness(
             x=[0.0, far], y=[value, value], name=name, mode="lines", line={"color": GREY, "width": 2.5, "dash": "dash"},
             hovertemplate=f"%{{y{shown}}}<extra>{name}</extra>",
         )  # fmt: skip
+    if unit == "%":  # what an empty model guesses would squeeze all the rest together
+        values = [row[y] for rows in paths.values() for row in rows if row["coordinates"] and row[y] is not None]
+        figure.update_yaxes(
+            range=[min([*values, *dense.values(), 1.0]) - _ROOM, max([*values, *dense.values(), 0.0]) + _ROOM]
+        )
     figure.update_layout(
         height=380, margin=MARGIN, legend=_LEGEND,
         xaxis={"title": f"% {axis}", "tickformat": ".1~%", "rangemode": "tozero"},
