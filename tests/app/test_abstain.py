@@ -8,9 +8,10 @@ from math import floor
 import pytest
 
 from labseq_core.evaluation import abstention_curve, calibration, compare_at
-from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, result
+from labseq_core.experiments.prepared import prepared_answers
 from labseq_core.experiments.runner import scored_part
-from labseq_core.explain import answers, withheld_rows
+from labseq_core.explain import withheld_rows
 from tests.app.conftest import problems, text, trained_here
 
 RUN = "default:abstention"
@@ -30,8 +31,7 @@ def charts(app) -> list[list[dict]]:
 
 def curve(place: int):
     found = result(RUN)
-    test, learner = scored_part(found.config), model(RUN, found.config.methods[place].label)
-    given = answers(learner, test)
+    test, given = scored_part(found.config), prepared_answers(RUN, found.config.methods[place].label)
     return given, abstention_curve(test.labels, given.predicted, given.confidence, calibrated=given.probability)
 
 

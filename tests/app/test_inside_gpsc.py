@@ -8,6 +8,7 @@ import pytest
 
 from labseq_core.evaluation import token_accuracy
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
+from labseq_core.experiments.prepared import prepared_dev_accuracy
 from labseq_core.experiments.runner import development_part
 from labseq_core.explain import certificate_rows, sparse_path
 from tests.app.conftest import problems, text, trained_here
@@ -42,9 +43,8 @@ def test_the_default_models_are_shown_without_a_choice(open_page):
         path = sparse_path(learner)
         assert line["x"] == [row["fraction"] for row in path]
         assert line["y"] == [row["dev_accuracy"] for row in path]
-    part = development_part(result(RUN).config)
     assert across["name"] == "dense"
-    assert across["y"] == [token_accuracy(part.labels, dense.predict(part))] * 2
+    assert across["y"] == [prepared_dev_accuracy(RUN, result(RUN).config.methods[0].label)] * 2
     assert charts(app)[OBJECTIVE][-1]["y"] == [dense.objective_] * 2
     (certificate,) = charts(app)[CERTIFICATE]
     assert certificate["y"] == [row["relative_gap"] for row in certificate_rows(dense)]
@@ -88,6 +88,18 @@ def test_a_dense_model_alone_and_a_sparse_one_alone(open_page):
     assert "no dense GP" in text(app)
     assert "accuracy on the **training** sentences is shown" in text(app), "folds leave no development part"
     assert len(charts(app)) == 2
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_the_dense_line_of_a_new_run_is_its_accuracy_on_development_data(open_page):
+    choices = (MethodChoice("gps", {"max_iter": 3}), MethodChoice("sgps", {"fraction": 0.01}))
+    config = ExperimentConfig("toy-pos", choices, FeatureChoice("S1", window=1))
+    trained = trained_here(config)
+    app = open_page("inside", tab="GPSC", run=trained)
+    assert problems(app) == []
+    part = development_part(config)
+    predicted = model(trained, choices[0].label).predict(part)
+    assert charts(app)[ACCURACY][-1]["y"] == [token_accuracy(part.labels, predicted)] * 2
 
 
 @pytest.mark.usefixtures("no_runs")

@@ -11,8 +11,9 @@ from playwright.sync_api import Page
 
 from labseq_core.evaluation import abstention_curve
 from labseq_core.experiments import model, result
+from labseq_core.experiments.prepared import prepared_answers
 from labseq_core.experiments.runner import scored_part
-from labseq_core.explain import answers, certificate_rows, sparse_path, withheld_rows
+from labseq_core.explain import certificate_rows, sparse_path, withheld_rows
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -37,7 +38,7 @@ def marks(page: Page, chart: int) -> dict[str, list[float]]:
 
 def given_by(label: str):
     test = scored_part(result(RUN).config)
-    given = answers(model(RUN, label), test)
+    given = prepared_answers(RUN, label)
     return test, given, abstention_curve(test.labels, given.predicted, given.confidence)
 
 
