@@ -118,6 +118,17 @@ def test_error_bars_only_where_there_are_errors():
     assert list(charts.score_bars(with_errors).data[0].error_y.array) == [0.01, 0.02]
 
 
+def test_long_names_of_methods_are_whole_in_a_legend():
+    name = "Sparse GP sequence classification (fraction=0.15, kernel=rbf:5, l2=0.1, refit=all, select=best)"
+    lines = charts.in_lines(name).split("<br>")
+    assert "".join(lines) == name
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 44
+    assert charts.in_lines("Averaged perceptron (epochs=2)") == "Averaged perceptron (epochs=2)"
+    few, many = (charts.score_bars([row(label, 0.9, None)]) for label in ("CRF", name))
+    assert many.layout.height > few.layout.height == 400
+
+
 @pytest.mark.parametrize(
     ("default", "low", "high"), [(1.0, 0.0, 1e6), (0.0, 0.0, 1e6), (0.1, 1e-9, 1e3), (1e-3, 0.0, 1.0)]
 )
