@@ -180,6 +180,7 @@ def _warm_up(chosen: argparse.Namespace) -> None:
 def _defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, result, write_default
     from labseq_core.experiments.defaults import default_configs
+    from labseq_core.experiments.prepared import write_prepared
 
     configs = default_configs()
     unknown = [name for name in chosen.names if name not in configs]
@@ -190,6 +191,7 @@ def _defaults(chosen: argparse.Namespace) -> None:
         found = result(_follow(config))
         models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
         print(f"{name}: wrote {write_default(name, found, models).name} and {len(models)} models")
+        write_prepared(name, config, models)
 
 
 def _compare(chosen: argparse.Namespace) -> int:

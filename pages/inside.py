@@ -2,10 +2,15 @@
 
 import streamlit as st
 
-from pages.ui import inside_boosting, inside_support, inside_weights, session
+from pages.ui import inside_boosting, inside_gpsc, inside_support, inside_weights, session
 from pages.ui.navigation import only_in_app
 
-TABS = {"Weights": inside_weights.tab, "Boosting": inside_boosting.tab, "HM-SVM": inside_support.tab}
+TABS = {
+    "Weights": inside_weights.tab,
+    "Boosting": inside_boosting.tab,
+    "HM-SVM": inside_support.tab,
+    "GPSC": inside_gpsc.tab,
+}
 
 only_in_app()
 st.title("Inside")

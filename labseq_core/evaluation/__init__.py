@@ -1,5 +1,16 @@
-"""How good a labelling is: by label, by span, by sequence."""
+"""How good a labelling is: by label, by span, by sequence; and how good its confidence is."""
 
+from labseq_core.evaluation.abstention import (
+    AbstentionCurve,
+    AbstentionPoint,
+    abstention_curve,
+    abstention_of_marginals,
+    compare_at,
+    curves_csv,
+    threshold_table,
+    top_labels,
+)
+from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, calibration
 from labseq_core.evaluation.report import Evaluation, evaluate
 from labseq_core.evaluation.segment import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
 from labseq_core.evaluation.sequence import sequence_accuracy
@@ -13,12 +24,21 @@ from labseq_core.evaluation.token import (
 )
 
 __all__ = [
+    "AbstentionCurve",
+    "AbstentionPoint",
+    "Calibration",
     "ConfusionMatrix",
     "Evaluation",
     "LabelScore",
+    "ReliabilityBin",
     "SegmentCounts",
     "SegmentScores",
+    "abstention_curve",
+    "abstention_of_marginals",
+    "calibration",
+    "compare_at",
     "confusion",
+    "curves_csv",
     "evaluate",
     "hamming_risk",
     "is_bio",
@@ -26,5 +46,7 @@ __all__ = [
     "segment_scores",
     "sequence_accuracy",
     "spans",
+    "threshold_table",
     "token_accuracy",
+    "top_labels",
 ]

@@ -17,6 +17,7 @@ from labseq_core.learners.search import require_grid
 
 MAX_METHODS, MAX_FOLDS = 20, 50
 SEARCH = "|"  # between values to try, on the command line
+_FOLLOWED = ("sgps",)  # accuracy against sparseness is drawn on the development part
 _CLASS = re.compile(r"\b[A-Z]\w*(?=\()")  # learners and kernels in an expression
 
 
@@ -83,8 +84,8 @@ class MethodChoice:
 
     @property
     def watches_development(self) -> bool:
-        """Whether the method stops early by what it sees on the development part."""
-        return "patience" in method_options(self.method)
+        """Whether the method is followed on the development part: it stops early by it, or its way is drawn with it."""
+        return "patience" in method_options(self.method) or self.method in _FOLLOWED
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,16 @@ def training_tokens_of(config: ExperimentConfig, fold: int = 0) -> list[list[str
     return _prepare(config, fold).train.tokens
 
 
+def scored_part(config: ExperimentConfig, fold: int = 0) -> Sequences:
+    """What the models of a fold are scored on."""
+    return _split(config.dataset, config.folds, config.seed, fold)[2]
+
+
+def development_part(config: ExperimentConfig) -> Sequences | None:
+    """What some methods are followed on; none within cross-validation."""
+    return _split(config.dataset, config.folds, config.seed, 0)[1]
+
+
 def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
     """Parts and features of a fold; kept for the next method on the same fold."""
     return _prepare_once(config.dataset, config.features, config.folds, config.seed, fold)
@@ -134,15 +144,21 @@ def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
 
 @lru_cache(maxsize=1)
 def _prepare_once(name: str, features: FeatureChoice, folds: int, seed: int, fold: int) -> _Parts:
+    train, dev, test = _split(name, folds, seed, fold)
+    template = features.make()
+    encoded = template.encode(train)
+    return _Parts(train, test, dev, encoded, template.encode(test, encoded.vocabulary))
+
+
+def _split(name: str, folds: int, seed: int, fold: int) -> tuple[Sequences, Sequences | None, Sequences]:
+    """Training, development and test part, without columns that restate the label."""
     dataset = load_dataset(name)
     answers = dataset_info(name).answer_columns
     train, dev, test = (part.without_columns(answers) for part in (dataset.train, dataset.dev, dataset.test))
-    if folds:
-        inside, outside = k_folds(len(train), folds, seed)[fold]
-        train, test = train.select(inside), train.select(outside)
-    template = features.make()
-    encoded = template.encode(train)
-    return _Parts(train, test, None if folds else dev, encoded, template.encode(test, encoded.vocabulary))
+    if not folds:
+        return train, dev, test
+    inside, outside = k_folds(len(train), folds, seed)[fold]
+    return train.select(inside), None, train.select(outside)
 
 
 def data_hash(dataset: str) -> str:

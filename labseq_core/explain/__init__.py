@@ -9,6 +9,19 @@ from labseq_core.explain.boosting import (
     round_rows,
     rounds_csv,
 )
+from labseq_core.explain.confidence import Answers, answers, has_probabilities, withheld_csv, withheld_rows
+from labseq_core.explain.sparse_gp import (
+    CERTIFICATE_COLUMNS,
+    PATH_COLUMNS,
+    certificate_rows,
+    is_dense_gp,
+    is_gp,
+    is_sparse_gp,
+    nearly_as_good,
+    rows_csv,
+    same_problem,
+    sparse_path,
+)
 from labseq_core.explain.support import (
     has_support,
     sparseness,
@@ -27,7 +40,9 @@ from labseq_core.explain.weights import (
 )
 
 __all__ = [
-    "bound_curves", "has_rounds", "has_support", "has_weights", "label_weights", "largest_weights", "promised_log_losses",
-    "repeated_features", "round_rows", "rounds_csv", "shows_log_probabilities", "sparseness", "support_csv",
-    "support_examples", "support_figure", "training_rows", "transition_table", "weight_summary", "weights_csv",
+    "CERTIFICATE_COLUMNS", "PATH_COLUMNS", "Answers", "answers", "bound_curves", "certificate_rows", "has_probabilities",
+    "has_rounds", "has_support", "has_weights", "is_dense_gp", "is_gp", "is_sparse_gp", "label_weights", "largest_weights",
+    "nearly_as_good", "promised_log_losses", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem",
+    "shows_log_probabilities", "sparse_path", "sparseness", "support_csv", "support_examples", "support_figure",
+    "training_rows", "transition_table", "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip

@@ -14,11 +14,22 @@ import streamlit as st
 
 from labseq_core import load_dataset
 from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
-from labseq_core.data.sequences import Column
+from labseq_core.data.sequences import Column, Sequences
 from labseq_core.data.uploads import is_upload
+from labseq_core.evaluation import AbstentionCurve, Calibration, abstention_curve, calibration, token_accuracy
 from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, model, result
-from labseq_core.experiments.runner import training_data, training_tokens_of
-from labseq_core.explain import bound_curves, promised_log_losses, round_rows, rounds_csv, support_csv, weights_csv
+from labseq_core.experiments.prepared import prepared_answers, prepared_dev_accuracy
+from labseq_core.experiments.runner import development_part, scored_part, training_data, training_tokens_of
+from labseq_core.explain import (
+    Answers,
+    answers,
+    bound_curves,
+    promised_log_losses,
+    round_rows,
+    rounds_csv,
+    support_csv,
+    weights_csv,
+)
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import METHODS
 
@@ -167,6 +178,54 @@ def support_file(run_id: str, label: str) -> str:
     return support_csv(trained(run_id, label), run_id=run_id, config_hash=finished(run_id).config.hash, model=label)
 
 
+@st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
+def scored(run_id: str) -> Sequences:
+    """What the first models of a run were scored on. Shared: not to be changed."""
+    return scored_part(finished(run_id).config)
+
+
+@st.cache_resource(
+    max_entries=16, show_spinner="Asking the models how sure they are; the very first time takes a minute"
+)
+def answers_of(run_id: str, label: str) -> Answers:
+    """What a model says of each token of the test part, and how sure it is. Shared: not to be changed."""
+    prepared = prepared_answers(run_id, label)
+    if prepared is not None:
+        return prepared
+    with _one_at_a_time:
+        return answers(trained(run_id, label), scored(run_id))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def abstention(run_id: str, label: str) -> AbstentionCurve:
+    """What a model gains by withholding tokens of which it is not sure. Shared: not to be changed."""
+    given = answers_of(run_id, label)
+    return abstention_curve(scored(run_id).labels, given.predicted, given.confidence, calibrated=given.probability)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def calibration_of(run_id: str, label: str) -> Calibration:
+    """Whether the probabilities of a model keep their word. Shared: not to be changed."""
+    given = answers_of(run_id, label)
+    return calibration(scored(run_id).labels, given.marginals, given.classes)
+
+
+@st.cache_data(max_entries=64, show_spinner="Asking the dense model; the very first time takes a minute")
+def accuracy_on(run_id: str, label: str, part: str) -> float:
+    """Token accuracy of a model on the development part, or on what it was trained on."""
+    prepared = prepared_dev_accuracy(run_id, label) if part == "dev" else None
+    if prepared is not None:
+        return prepared
+    config = finished(run_id).config
+    with _one_at_a_time:
+        if part == "dev":
+            observations = development_part(config)
+            labels = observations.labels
+        else:
+            observations, labels = training_data(config)
+        return token_accuracy(labels, trained(run_id, label).predict(observations))
+
+
 def training_tokens(run_id: str) -> int:
     """How many tokens the first models of a run were trained on."""
     return finished(run_id).rows[0]["n_train_tokens"]
@@ -176,9 +235,9 @@ def any_method(learner: type[SequenceLearner]) -> bool:
     return True
 
 
-def finished_runs(shown: Shown = any_method) -> dict[str, str]:
+def finished_runs(shown: Shown = any_method, first: str = "") -> dict[str, str]:
     """Ids of finished runs with a method that can be shown, newest first, with a line that tells them apart; default results
-    come last.
+    come last, the one of this name before the others.
     """
 
     def fits(methods: tuple[str, ...]) -> bool:
@@ -186,6 +245,7 @@ def finished_runs(shown: Shown = any_method) -> dict[str, str]:
 
     done = {run.run_id: _run_line(run) for run in list_runs() if run.state == "done" and fits(run.methods)}
     always = [found for found in defaults().values() if fits(tuple(c.method for c in found.config.methods))]
+    always.sort(key=lambda found: found.run_id != f"default:{first}")
     return done | {found.run_id: default_line(found) for found in always}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from math import isfinite
@@ -18,6 +19,7 @@ FIGURE_FORMATS = ("PNG", "SVG")
 _FORMAT_KEY = "figures"
 MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 _LABELS_SHOWN = 60
+_LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
 GREY = "#8A94A0"  # for lines that must show on light and dark ground
 
 
@@ -45,13 +47,15 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
     """Scores of each method with standard errors; a dashed line over the accuracies is the best that is possible."""
     metrics = shown_metrics(summary)
     titles = [METRICS[metric].title for metric in metrics]
+    names = [in_lines(row["label"]) for row in summary]
+    lines = sum(1 + name.count("<br>") for name in names)
     figure = go.Figure()
     for place, row in enumerate(summary):
         own = look(place)
         means = [row[f"{metric}_mean"] for metric in metrics]
         errors = [row[f"{metric}_se"] for metric in metrics]
         figure.add_bar(
-            name=row["label"], x=titles, y=means,
+            name=names[place], x=titles, y=means,
             error_y={"type": "data", "array": errors, "color": GREY, "thickness": 2, "width": 6}
             if None not in errors else None,
             text=[f"{mean:.3f}" for mean in means], textposition="inside", insidetextanchor="middle", textangle=0,
@@ -64,12 +68,22 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
     if best_accuracy is not None:
         _best_line(figure, best_accuracy)
     figure.update_layout(
-        barmode="group", bargap=0.18, bargroupgap=0.05, margin=MARGIN, height=400,
+        barmode="group", bargap=0.18, bargroupgap=0.05, margin=MARGIN, height=400 + _LINE * max(0, lines - len(names)),
         yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
         xaxis={"title": None, "tickfont": {"size": 14}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}},
     )  # fmt: skip
     return figure
+
+
+def in_lines(name: str) -> str:
+    """A method with many options over several lines: a legend cuts off what is long, and that is where methods differ."""
+    lines = [""]
+    for part in re.split(r"(?<=, )|(?<= )(?=\()", name):
+        if lines[-1] and len(lines[-1] + part) > _LEGEND_WIDTH:
+            lines.append("")
+        lines[-1] += part
+    return "<br>".join(lines)
 
 
 def _best_line(figure: go.Figure, best: float) -> None:

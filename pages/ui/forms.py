@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from labseq_core.data.readers import ReaderOption
 from labseq_core.experiments import MethodChoice
@@ -87,42 +89,46 @@ def _usual_values(option: Option) -> str:
 
 
 def _option_widgets(method: str, options: list[Option]) -> dict[str, Any]:
-    values = {}
-    for place, option in enumerate(options):
-        if place % _SIDE_BY_SIDE == 0:
-            columns = st.columns(_SIDE_BY_SIDE, vertical_alignment="bottom")
-        with columns[place % _SIDE_BY_SIDE]:
-            values[option.name] = _option_widget(method, option)
-    return values
+    cells = _cells()
+    return {option.name: _option_widget(method, option, cells) for option in options}
 
 
-def _option_widget(method: str, option: Option) -> Any:
+def _cells() -> Iterator[DeltaGenerator]:
+    """Places for widgets, side by side and then in a new row."""
+    while True:
+        yield from st.columns(_SIDE_BY_SIDE, vertical_alignment="bottom")
+
+
+def _option_widget(method: str, option: Option, cells: Iterator[DeltaGenerator]) -> Any:
     help_text = f"{option.help} Allowed: {option.allowed}." + (f" See {option.where}." if option.where else "")
     shared = {"label": option.name, "key": f"{method}.{option.name}", "bind": "query-params", "help": help_text}
-    if option.kind == "bool":
-        return st.toggle(value=option.default, **shared)
     if option.kind == "kernel":
-        return _kernel_widgets(option, shared)
-    if option.kind == "choice":
-        return st.selectbox(
-            options=list(map(shown_choice, option.choices)), index=option.choices.index(option.default), **shared
-        )
-    if option.kind == "int":
-        return st.number_input(min_value=option.low, max_value=option.high, value=option.default, step=1, **shared)
-    if option.log_scale:
-        powers = _powers_of_ten(option)
-        index = powers.index(f"{option.default:g}")
-        return st.selectbox(options=powers, index=index, accept_new_options=True, **shared) or ""
-    return st.number_input(min_value=option.low, max_value=option.high, value=option.default, format="%g", **shared)
+        return _kernel_widgets(option, shared, cells)
+    with next(cells):
+        if option.kind == "bool":
+            return st.toggle(value=option.default, **shared)
+        if option.kind == "choice":
+            choices = list(map(shown_choice, option.choices))
+            return st.selectbox(options=choices, index=option.choices.index(option.default), **shared)
+        if option.kind == "float" and option.log_scale:
+            powers = _powers_of_ten(option)
+            index = powers.index(f"{option.default:g}")
+            return st.selectbox(options=powers, index=index, accept_new_options=True, **shared) or ""
+        whole = {"step": 1} if option.kind == "int" else {"format": "%g"}
+        return st.number_input(
+            min_value=option.low, max_value=option.high, value=option.default, **whole, **shared,
+            placeholder=shown_choice(None) if option.may_be_none else None,
+        )  # fmt: skip
 
 
-def _kernel_widgets(option: Option, shared: dict[str, Any]) -> str:
+def _kernel_widgets(option: Option, shared: dict[str, Any], cells: Iterator[DeltaGenerator]) -> str:
     """The kind of kernel, then its parameters; sums and the like can be typed. Gives the kernel's text."""
     kinds = list(KERNEL_PARAMETERS)
     usual = str(option.default).partition(":")[0]
-    kind = st.selectbox(options=kinds, index=kinds.index(usual), accept_new_options=True, **shared) or ""
+    with next(cells):
+        kind = st.selectbox(options=kinds, index=kinds.index(usual), accept_new_options=True, **shared) or ""
     values = [
-        st.number_input(
+        next(cells).number_input(
             parameter.name, parameter.low, parameter.high, parameter.default, key=f"{shared['key']}.{parameter.name}",
             format="%d" if parameter.kind == "int" else "%g", bind="query-params",
             help=f"{parameter.help} Allowed: {parameter.allowed}.",

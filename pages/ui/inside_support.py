@@ -15,13 +15,14 @@ from pages.ui.downloads import csv_button, file_name
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run, shown_choices
 
+DEFAULT = "margins"
 _RIVALS_SHOWN = 10
 _WORDS_SHOWN = 8  # of a sentence in the list of sentences
 
 
 def tab() -> None:
     """One HM-SVM of a run: how sparse it is, its support sequences sentence by sentence, and its training."""
-    found = choose_run(has_support, words.OTHERWISE)
+    found = choose_run(has_support, words.OTHERWISE, DEFAULT)
     if found is None:
         return
     choices = shown_choices(found, has_support)

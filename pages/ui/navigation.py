@@ -23,6 +23,7 @@ def navigate() -> st.Page:
             st.Page("pages/data.py", title="Data", icon=":material/database:"),
             st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
             st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+            st.Page("pages/abstain.py", title="Abstain", icon=":material/front_hand:"),
             st.Page("pages/inside.py", title="Inside", icon=":material/search_insights:"),
         ]
     )

@@ -11,13 +11,13 @@ from pages.ui import caching, session
 NAME = "run"
 
 
-def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "") -> RunResult | None:
+def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", first: str = "") -> RunResult | None:
     """The run that the URL names, else the newest with a method that can be shown; an unknown id is told and left.
 
     shown: whether the learners of a method can be shown here. otherwise: what to say of a run without such a method; it
-    stays in the URL for the other tabs of the page, and another run is shown.
+    stays in the URL for the other tabs of the page, and another run is shown. first: the default result to begin with.
     """
-    runs = caching.finished_runs(shown)
+    runs = caching.finished_runs(shown, first)
     wanted, other = session.recall(NAME), False
     if wanted and wanted not in runs:
         with session.shown_errors():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
+from math import floor
 
 from pages.ui.colours import OUTSIDE, label_styles
 
@@ -101,3 +102,53 @@ def rivals(tokens: Sequence[str], rows: Sequence[dict], all_labels: list[str]) -
         f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>{_more(left_out, 'tokens')}"
     )
+
+
+def withheld(
+    numbers: Sequence[int],
+    tokens: Sequence[Sequence[str]],
+    truth: Sequence[Sequence[str]],
+    predicted: Sequence[Sequence[str]],
+    confidence: Sequence[Sequence[float]],
+    threshold: float,
+    probability: bool,
+    all_labels: list[str],
+) -> str:
+    """Sentences with the label that a model gives each token. Tokens below the threshold are framed by dashes and have a
+    question mark, how sure the model is, and the truth; wrong labels have a cross.
+
+    probability: confidences are probabilities; otherwise they are score gaps, and said to be.
+    """
+    styles, lines = label_styles(all_labels), []
+    for number, *columns in zip(numbers, tokens, truth, predicted, confidence):
+        chips = "".join(
+            _unsure(*cell[:3], _confidence(cell[3], probability), styles[cell[2]])
+            if cell[3] < threshold
+            else _sure(*cell[:3], styles[cell[2]])
+            for cell in islice(zip(*columns), TOKENS_SHOWN)
+        )
+        chips += _more(len(columns[0]) - TOKENS_SHOWN, "tokens")
+        lines.append(
+            f'<div class="ls-sentence"><span class="ls-number">{number}</span><div class="ls-words">{chips}</div></div>'
+        )
+    return "".join(lines)
+
+
+def _confidence(value: float, probability: bool) -> str:
+    # Rounded down, so that what is below a threshold never looks as if it were not.
+    return f"{floor(100 * value) / 100:.2f}" if probability else f"gap {value:.3g}"
+
+
+def _unsure(word: str, true: str, label: str, confidence: str, style: str) -> str:
+    cross = "" if true == label else "✗ "
+    return (
+        f'<span class="ls-token ls-withheld" style="{style}"><span>? {escape(word)}</span>'
+        f"<small>{cross}{escape(label)} {confidence}</small><small>truth {escape(true)}</small></span>"
+    )
+
+
+def _sure(word: str, true: str, label: str, style: str) -> str:
+    shown = "&nbsp;" if true == label == OUTSIDE else escape(label)
+    if true != label:
+        shown = f"✗ {shown}</small><small>truth {escape(true)}"
+    return f'<span class="ls-token" style="{style}"><span>{escape(word)}</span><small>{shown}</small></span>'

@@ -44,7 +44,8 @@ def change(widget, random: Random) -> None:
 
 
 PAGES = {
-    "start": {}, "data": {}, "train": {}, "compare": {}, "inside": {}, "inside, boosting": {"tab": "Boosting"},
+    "start": {}, "data": {}, "train": {}, "compare": {}, "abstain": {}, "inside": {},
+    "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"},
 }  # fmt: skip
 
 

@@ -72,7 +72,18 @@ def test_words_and_labels_are_never_markup():
     evil = '<img src=x onerror="alert(1)">'
     shown = tokens.sentences([[evil]], [[evil]], [evil]) + tokens.legend({evil: 1}, [evil])
     shown += tokens.labellings([evil], [evil], {evil: [evil]}, [evil])
+    for threshold in (0.0, 1.0):
+        shown += tokens.withheld([1], [[evil]], [[evil]], [["O"]], [[0.5]], threshold, True, [evil, "O"])
+        shown += tokens.withheld([1], [[evil]], [["O"]], [[evil]], [[0.5]], threshold, False, [evil, "O"])
     assert "<img" not in shown
+
+
+def test_what_is_withheld_never_looks_as_sure_as_the_threshold():
+    shown = tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.6999]], 0.7, True, ["A"])
+    assert "<small>A 0.69</small>" in shown
+    assert "ls-withheld" in shown
+    assert "ls-withheld" not in tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.7]], 0.7, True, ["A"])
+    assert "gap 0.0123" in tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.01234]], 0.7, False, ["A"])
 
 
 def test_very_long_sentences_and_very_many_labels_are_cut():
@@ -80,6 +91,9 @@ def test_very_long_sentences_and_very_many_labels_are_cut():
     assert len(tokens.sentences([words], [words], ["w"])) < 100_000
     assert "99,800 more tokens" in tokens.sentences([words], [words], ["w"])
     assert "99,800 more tokens" in tokens.labellings(words, words, {"m": words}, ["w"])
+    unsure = tokens.withheld([1], [words], [words], [words], [[0.5] * len(words)], 0.7, True, ["w"])
+    assert "99,800 more tokens" in unsure
+    assert len(unsure) < 100_000
     labels = {f"L{number}": 1 for number in range(5000)}
     assert "4,940 more labels" in tokens.legend(labels, list(labels))
     assert charts.label_bars(labels).layout.height < 2000
@@ -102,6 +116,17 @@ def test_error_bars_only_where_there_are_errors():
     assert charts.score_bars([row("A", 0.9, None)]).data[0].error_y.array is None
     with_errors = [{**row("A", 0.9, 0.01), "sequence_accuracy_se": 0.02}]
     assert list(charts.score_bars(with_errors).data[0].error_y.array) == [0.01, 0.02]
+
+
+def test_long_names_of_methods_are_whole_in_a_legend():
+    name = "Sparse GP sequence classification (fraction=0.15, kernel=rbf:5, l2=0.1, refit=all, select=best)"
+    lines = charts.in_lines(name).split("<br>")
+    assert "".join(lines) == name
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 44
+    assert charts.in_lines("Averaged perceptron (epochs=2)") == "Averaged perceptron (epochs=2)"
+    few, many = (charts.score_bars([row(label, 0.9, None)]) for label in ("CRF", name))
+    assert many.layout.height > few.layout.height == 400
 
 
 @pytest.mark.parametrize(

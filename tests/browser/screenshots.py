@@ -16,11 +16,16 @@ PAGES = {
     "data-download": "/data?dataset=cb513",
     "train": "/train",
     "train-finished": "/train?dataset=toy-pos",
+    "train-kernels": "/train?dataset=pitch-accent&features=prosody&"
+    "methods=HM-SVM&methods=GP+sequence+classification&methods=Sparse+GP+sequence+classification",
     "compare": "/compare",
     "compare-pos": "/compare?run=default:toy-pos&method=HMM",
+    "abstain": "/abstain",
+    "abstain-gaps": "/abstain?gaps=true&threshold=0.85",
     "inside": "/inside",
     "inside-boosting": "/inside?tab=Boosting",
     "inside-margins": "/inside?tab=HM-SVM",
+    "inside-gpsc": "/inside?tab=GPSC",
     "inside-hmm": "/inside?run=default:toy-pos&method=HMM&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}
@@ -44,6 +49,11 @@ def _picture(browser: Browser, address: str, scheme: str, width: int, target: Pa
     if target.name.startswith("train-finished"):
         page.get_by_role("button", name="Start training").click()
         page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
+    if target.name.startswith("train-kernels"):
+        for name in (": options", "More options"):
+            for summary in page.locator("summary").filter(has_text=name, visible=True).all():
+                summary.click()
+                settle(page)
     settle(page)
     # Streamlit scrolls inside the page: a window as high as its contents shows all of it.
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")

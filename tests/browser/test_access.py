@@ -7,7 +7,10 @@ from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("/", "/data", "/train", "/compare", "/inside", "/inside?tab=Boosting", "/inside?tab=HM-SVM")
+PAGES = (
+    "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
+    "/inside?tab=HM-SVM", "/inside?tab=GPSC",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,11 +5,13 @@ import pytest
 from labseq_core.data.catalogue import list_datasets, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
+from labseq_core.evaluation import token_accuracy
 from labseq_core.experiments import ExperimentConfig, default_results, model, result
 from labseq_core.experiments.defaults import FAMILIES, default_configs
+from labseq_core.experiments.prepared import PREPARED, prepared_answers, prepared_dev_accuracy
 from labseq_core.experiments.results import FIRST, defaults_directory
-from labseq_core.experiments.runner import data_hash, run_task, tasks_of
-from labseq_core.explain import has_rounds
+from labseq_core.experiments.runner import data_hash, development_part, run_task, scored_part, tasks_of
+from labseq_core.explain import answers, has_probabilities, has_rounds, is_dense_gp, is_sparse_gp, sparse_path
 from labseq_core.learners.registry import find_method
 
 CONFIGS = default_configs()
@@ -18,6 +20,8 @@ BUNDLED = [info.name for info in list_datasets() if info.bundled]
 ACCURACY = 0.01
 STEP = 1e-6  # relative: the same processor in another order of sums
 SAME_ROUNDS = 30  # later ones may choose another of two features that are as good
+SAME_ANSWERS = 1e-6  # relative: the same processor in another order of sums
+SAME_PATH = 1e-3  # relative: coordinates of nearly the same slope may change places
 BYTES = 1_500_000  # all defaults of families together
 
 
@@ -47,9 +51,48 @@ def test_the_boosting_tab_has_all_three_bounds():
     assert all(learner.n_rounds_ >= 100 for learner in models)
 
 
+def test_the_abstain_page_has_probabilities_and_gaps():
+    known = [has_probabilities(find_method(choice.method).learner) for choice in CONFIGS["abstention"].methods]
+    assert known == [True, True, True, False]
+
+
+def test_the_sparse_models_of_the_gpsc_tab_were_followed_on_development_data():
+    for choice in CONFIGS["sparseness"].methods:
+        if is_sparse_gp(find_method(choice.method).learner):
+            path = sparse_path(model("default:sparseness", choice.label))
+            assert len(path) > 20
+            assert all(row["dev_accuracy"] is not None for row in path)
+
+
+@pytest.mark.parametrize("name", PREPARED)
+def test_prepared_answers_are_those_of_the_models(name):
+    config, run_id = CONFIGS[name], f"default:{name}"
+    test, dev = scored_part(config), development_part(config)
+    for label in (choice.label for choice in config.methods):
+        learner, prepared = model(run_id, label), prepared_answers(run_id, label)
+        given = answers(learner, test)
+        assert (prepared.predicted, prepared.classes) == (given.predicted, given.classes)
+        assert prepared.probability == given.probability == learner.probabilistic
+        for one, other in zip(prepared.confidence, given.confidence, strict=True):
+            assert one == pytest.approx(other, rel=SAME_ANSWERS)
+        if is_dense_gp(type(learner)):
+            assert prepared_dev_accuracy(run_id, label) == pytest.approx(
+                token_accuracy(dev.labels, learner.predict(dev)), abs=ACCURACY
+            )
+        else:
+            assert prepared_dev_accuracy(run_id, label) is None
+
+
+def test_only_what_is_there_is_prepared():
+    assert prepared_answers("default:boosting", "CRF") is None
+    assert prepared_answers("default:abstention", "no such model") is None
+    assert prepared_answers("20000101-000000-abcdef", "CRF") is None
+    assert prepared_dev_accuracy("default:parity", "CRF") is None
+
+
 def test_defaults_of_families_are_small():
     files = [path for path in defaults_directory().iterdir() if path.name.partition(".")[0] in FAMILIES]
-    assert len(files) == sum(1 + len(methods) for methods in FAMILIES.values())
+    assert len(files) == sum(1 + len(methods) for methods in FAMILIES.values()) + len(PREPARED)
     assert sum(path.stat().st_size for path in files) < BYTES
 
 
@@ -65,7 +108,10 @@ def test_a_default_result_belongs_to_the_present_data_and_configuration(name):
         assert predicted[0] == found.examples[0]["predictions"][label]
 
 
-SAMPLE = [("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,)), ("boosting", (1,))]
+SAMPLE = [
+    ("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,)), ("boosting", (1,)),
+    ("abstention", (1,)), ("sparseness", (1,)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "places"), SAMPLE)
@@ -78,6 +124,11 @@ def test_recomputing_gives_the_same_numbers(name, places):
         assert (kept["label"], kept["fold"]) == (task.label, task.fold)
         assert again.row["accuracy"] == pytest.approx(kept["accuracy"], abs=ACCURACY)
         assert again.row["n_attributes"] == kept["n_attributes"]
+        if name == "sparseness":
+            kept_path = sparse_path(model(f"default:{name}", task.label))
+            for row, before in zip(sparse_path(again.learner), kept_path, strict=True):
+                assert row["coordinates"] == before["coordinates"]
+                assert row["objective"] == pytest.approx(before["objective"], rel=SAME_PATH)
         if name == "boosting":
             kept_rounds = model(f"default:{name}", task.label).rounds_[:SAME_ROUNDS]
             rounds = again.learner.rounds_[:SAME_ROUNDS]

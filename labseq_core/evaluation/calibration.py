@@ -1,0 +1,76 @@
+"""Whether probabilities keep their word: log loss, Brier score, expected calibration error, reliability diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core._checks import require
+from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation.abstention import _flat, top_labels
+
+BINS = 10
+SUM_TOLERANCE = 1e-6  # of probabilities of one token
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Tokens whose top probability lies in (low, high]; the first bin has 0 too. Means of no token are None."""
+
+    low: float
+    high: float
+    tokens: int
+    confidence: float | None  # mean top probability: what was promised
+    accuracy: float | None  # share of right ones: what was kept
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Scores of probabilities; smaller is better."""
+
+    log_loss: float  # mean of -log p(true label); inf where a true label was held for impossible
+    brier: float  # mean of Σ_labels (p(label) - [label is true])²
+    ece: float  # Σ_bins share of tokens · |accuracy - confidence|
+    reliability: tuple[ReliabilityBin, ...]
+
+
+def calibration(
+    y_true: Labellings, marginals: Sequence[np.ndarray], classes: Sequence[str], bins: int = BINS
+) -> Calibration:
+    """All of them; marginals: an (l, S) array per sequence, columns as in classes.
+
+    A true label that is not among the classes has probability 0.
+    """
+    require(isinstance(bins, int) and bins >= 1, f"bins is {bins!r}; give a whole number of at least 1")
+    predicted, confidence = top_labels(marginals, classes)
+    pairs = pair_up(y_true, predicted)
+    table = _flat("marginals", marginals, pairs.offsets, 2)
+    sums = table.sum(axis=1)
+    proper = bool((table >= 0.0).all() and (np.abs(sums - 1.0) <= SUM_TOLERANCE).all())
+    require(proper, "marginals must be probabilities that sum to 1 for each token")
+    place = {label: column for column, label in enumerate(classes)}
+    columns = np.array([place.get(label, -1) for label in pairs.labels])[pairs.true]
+    known = columns >= 0
+    of_truth = np.where(known, table[np.arange(len(table)), columns], 0.0)
+    with np.errstate(divide="ignore"):
+        log_loss = float(-np.mean(np.log(of_truth)))
+    # Σ p² - 2 p(true) + 1
+    brier = float(np.mean(np.sum(table * table, axis=1) - 2.0 * of_truth + 1.0))
+    rows = _reliability(np.concatenate(confidence), pairs.true == pairs.predicted, bins)
+    gaps = [row.tokens * abs(row.accuracy - row.confidence) for row in rows if row.tokens]
+    return Calibration(log_loss, brier, sum(gaps) / pairs.n_tokens, rows)
+
+
+def _reliability(confidence: np.ndarray, right: np.ndarray, bins: int) -> tuple[ReliabilityBin, ...]:
+    edges = np.arange(bins + 1) / bins
+    numbers = np.maximum(np.searchsorted(edges, confidence, side="left") - 1, 0)
+    tokens = np.bincount(numbers, minlength=bins)
+    promised = np.bincount(numbers, confidence, minlength=bins)
+    kept = np.bincount(numbers, right, minlength=bins)
+    rows = zip(edges[:-1].tolist(), edges[1:].tolist(), tokens.tolist(), promised.tolist(), kept.tolist())
+    return tuple(
+        ReliabilityBin(low, high, count, total / count if count else None, good / count if count else None)
+        for low, high, count, total, good in rows
+    )

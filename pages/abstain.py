@@ -1,0 +1,11 @@
+"""Abstain: what is gained when a model does not answer where it is not sure."""
+
+import streamlit as st
+
+from pages.ui import abstention, session
+from pages.ui.navigation import only_in_app
+
+only_in_app()
+st.title("Abstain")
+with session.shown_errors():
+    abstention.page()

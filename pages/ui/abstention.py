@@ -1,0 +1,161 @@
+"""The Abstain page: one threshold for all methods of a run, what it does to each, and which tokens it withholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from labseq_core.evaluation import AbstentionCurve, compare_at, curves_csv, threshold_table
+from labseq_core.experiments import RunResult
+from labseq_core.explain import has_probabilities, withheld_csv, withheld_rows
+from pages.ui import abstention_charts as pictures
+from pages.ui import abstention_words as words
+from pages.ui import caching, charts, tokens
+from pages.ui.downloads import csv_button, file_name
+from pages.ui.names import short_names
+from pages.ui.run_choice import choose_run, shown_choices
+
+DEFAULT = "abstention"
+_THRESHOLD = 0.7
+_TABLE = [number / 20 for number in range(20)] + [0.99]
+_SENTENCES = 10  # on a page
+
+
+def page() -> None:
+    """Curves, figures at the threshold, withheld tokens, calibration."""
+    found = choose_run(has_probabilities, words.OTHERWISE, DEFAULT)
+    if found is None:
+        return
+    st.markdown(words.INTRODUCTION)
+    with st.expander("The words used here", icon=":material/menu_book:"):
+        st.markdown(words.GLOSSARY)
+    labels = _shown_methods(found)
+    curves = {name: caching.abstention(found.run_id, label) for name, label in labels.items()}
+    threshold = st.slider(
+        "Threshold", 0.0, 1.0, _THRESHOLD, 0.01, key="threshold", bind="query-params", help=words.THRESHOLD
+    )
+    rows = compare_at(curves, threshold)
+    part = caching.scored(found.run_id)
+    st.caption(words.setting(part.n_tokens, len(part), found.config.folds))
+    _curves(curves, rows)
+    _figures(found, curves, rows)
+    _withheld(found, labels, rows)
+    _calibration(found, {name: label for name, label in labels.items() if curves[name].calibrated})
+
+
+def _shown_methods(found: RunResult) -> dict[str, str]:
+    """By the name that stands on the page: labels of methods with probabilities and, if wanted, of the others."""
+    sure = shown_choices(found, has_probabilities)
+    others = [choice for choice in found.config.methods if choice not in sure]
+    names = short_names(found.config.methods)
+    wanted = bool(others) and st.toggle(
+        "Add methods without probabilities, by score gap", key="gaps", bind="query-params", help=words.GAPS
+    )
+    labels = {names[choice.label]: choice.label for choice in sure}
+    if wanted:
+        labels |= {words.gap_name(names[choice.label]): choice.label for choice in others}
+    return labels
+
+
+def _curves(curves: Mapping[str, AbstentionCurve], rows: list[dict]) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.header("Precision and recall")
+        st.caption(words.PRECISION_RECALL)
+        alt = pictures.curve_text("Precision against recall", rows, "recall", "precision")
+        charts.draw(pictures.precision_recall(curves, rows), "abstention", alt)
+    with right:
+        st.header("Risk and coverage")
+        st.caption(words.RISK_COVERAGE)
+        alt = pictures.curve_text("Risk against coverage", rows, "coverage", "risk")
+        charts.draw(pictures.risk_coverage(curves, rows), "risk-coverage", alt)
+
+
+def _figures(found: RunResult, curves: Mapping[str, AbstentionCurve], rows: list[dict]) -> None:
+    st.header("At this threshold")
+    st.table(_table(rows))
+    about = {"run_id": found.run_id, "config_hash": found.config.hash}
+    with st.container(horizontal=True):
+        st.download_button(
+            "All curves as CSV", lambda: curves_csv(curves, **about), file_name("abstention", found.run_id), "text/csv",
+            on_click="ignore", icon=":material/download:", type="primary",
+            help="Every step of every curve with full precision, with run id and configuration hash.",
+        )  # fmt: skip
+        table = pd.DataFrame([{**about, **row} for row in threshold_table(curves, _TABLE)])
+        csv_button("Table of thresholds as CSV", table, file_name("thresholds", found.run_id))
+
+
+def _table(rows: list[dict]) -> pd.DataFrame:
+    shown = {
+        row["method"]: {
+            "Threshold": f"{row['threshold']:.2f}" if row["probability"] else f"gap {row['threshold']:.3g}",
+            "Answered": f"{row['coverage']:.1%}",
+            "Precision": _share(row["precision"]),
+            "Recall": _share(row["recall"]),
+            "Error falls by": _share(row["error_reduction"]),
+            "AURC": f"{row['aurc']:.4f}",
+        }
+        for row in rows
+    }
+    return pd.DataFrame.from_dict(shown, orient="index").rename_axis("Method")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _withheld(found: RunResult, labels: Mapping[str, str], figures: list[dict]) -> None:
+    st.header("Withheld tokens")
+    name = st.segmented_control(
+        "Method", list(labels), default=_first_seen(found, labels), required=True, key="model", bind="query-params"
+    )
+    row = next(row for row in figures if row["method"] == name)
+    st.markdown(words.gain(row))
+    part, given = caching.scored(found.run_id), caching.answers_of(found.run_id, labels[name])
+    rows = withheld_rows(part.tokens, part.labels, given, row["threshold"])
+    if not rows:
+        st.info("Nothing is withheld at this threshold: move the slider to the right.", icon=":material/info:")
+        return
+    st.markdown(words.withheld_line(rows, part.n_tokens))
+    about = {"run_id": found.run_id, "config_hash": found.config.hash, "model": labels[name]}
+    about["threshold"] = str(row["threshold"])
+    st.download_button(
+        "Withheld tokens as CSV", lambda: withheld_csv(rows, **about),
+        file_name("withheld", found.run_id, labels[name]), "text/csv", on_click="ignore", icon=":material/download:",
+        help="Every withheld token with truth, prediction and confidence; sequences and positions are counted from 1.",
+    )  # fmt: skip
+    st.caption(words.SENTENCES)
+    numbers = sorted({row["sequence"] for row in rows})
+    pages = -(-len(numbers) // _SENTENCES)
+    place = st.number_input(f"Page (of {pages})", 1, pages, key="withheld", bind="query-params", width=160)
+    shown = numbers[(place - 1) * _SENTENCES : place * _SENTENCES]
+    all_labels = sorted({*given.classes, *(label for labels in part.labels for label in labels)})
+    columns = [[column[number - 1] for number in shown] for column in (part.tokens, part.labels, given.predicted)]
+    confidence = [given.confidence[number - 1].tolist() for number in shown]
+    st.html(tokens.withheld(shown, *columns, confidence, row["threshold"], given.probability, all_labels))
+
+
+def _first_seen(found: RunResult, labels: Mapping[str, str]) -> str:
+    """The method to begin with: the last with probabilities, which has most behind it."""
+    sure = [choice.label for choice in shown_choices(found, has_probabilities)]
+    return [name for name, label in labels.items() if label in sure][-1]
+
+
+def _calibration(found: RunResult, labels: Mapping[str, str]) -> None:
+    st.header("Do the probabilities keep their word?")
+    scores = {name: caching.calibration_of(found.run_id, label) for name, label in labels.items()}
+    chart, figures = st.columns([3, 2], gap="large")
+    with chart:
+        st.caption(words.CALIBRATION)
+        charts.draw(pictures.reliability(scores), "reliability", pictures.reliability_text(scores))
+    with figures:
+        rows = {
+            name: {"Log loss": f"{each.log_loss:.4f}", "Brier score": f"{each.brier:.4f}", "ECE": f"{each.ece:.4f}"}
+            for name, each in scores.items()
+        }
+        st.table(pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method"))
+        st.markdown(words.CALIBRATION_GLOSSARY)
+        bins = [{"method": name, **vars(row)} for name, each in scores.items() for row in each.reliability]
+        csv_button("These points as CSV", pd.DataFrame(bins), file_name("reliability", found.run_id))

@@ -1,0 +1,109 @@
+"""Charts of abstention: precision against recall, risk against coverage, and the reliability diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from labseq_core.evaluation import AbstentionCurve, Calibration
+from pages.ui.charts import GREY, MARGIN
+from pages.ui.colours import look
+
+_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
+_POINTS = 400  # of a curve
+_STEADY = 0.02  # of the tokens: with fewer answered a curve jumps, and would only stretch the axis
+
+
+def precision_recall(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) -> go.Figure:
+    """A curve per method; a large mark where the threshold is. at: rows of `compare_at`, in the order of the curves."""
+    figure = _curves(curves, at, "recall", "precision")
+    figure.update_layout(
+        xaxis={"title": "recall: right answers out of all tokens"}, yaxis={"title": "precision: right out of answered"}
+    )
+    return figure
+
+
+def risk_coverage(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) -> go.Figure:
+    """The same as risk against coverage."""
+    figure = _curves(curves, at, "coverage", "risk")
+    figure.update_layout(
+        xaxis={"title": "coverage: answered out of all tokens"},
+        yaxis={"title": "risk: wrong out of answered", "rangemode": "tozero"},
+    )
+    return figure
+
+
+def curve_text(what: str, at: Sequence[dict], x: str, y: str) -> str:
+    """What a chart shows at the threshold, in words."""
+    shown = [
+        f"{row['method']} {y} {row[y]:.3f} at {x} {row[x]:.3f}"
+        if row["answered"]
+        else f"{row['method']} answers nothing"
+        for row in at
+    ]
+    return f"{what}, a curve per method. At the threshold: {'; '.join(shown)}"
+
+
+def _curves(curves: Mapping[str, AbstentionCurve], at: Sequence[dict], x: str, y: str) -> go.Figure:
+    figure = go.Figure()
+    for place, ((name, curve), row) in enumerate(zip(curves.items(), at, strict=True)):
+        own, shown = look(place), _thinned(curve)
+        unit = "threshold" if curve.calibrated else "score gap"
+        hover = f"{unit} %{{customdata:.3f}}<br>{x} %{{x:.3f}}, {y} %{{y:.3f}}<extra>{name}</extra>"
+        figure.add_scatter(
+            x=getattr(curve, x)[shown].tolist(), y=getattr(curve, y)[shown].tolist(), name=name, mode="lines",
+            customdata=curve.thresholds[shown].tolist(), legendgroup=name, showlegend=False,
+            line={"color": own.colour, "dash": own.dash, "width": 2.5}, hovertemplate=hover,
+        )  # fmt: skip
+        # A trace without any point would be missing in the legend.
+        figure.add_scatter(
+            x=[row[x] if row["answered"] else None], y=[row[y]], name=name, mode="lines+markers", legendgroup=name,
+            customdata=[row["threshold"]], hovertemplate=hover,
+            line={"color": own.colour, "dash": own.dash, "width": 2.5},
+            marker={"color": own.colour, "symbol": own.marker, "size": 14, "line": {"color": GREY, "width": 1}},
+        )  # fmt: skip
+    figure.update_layout(
+        height=400, margin=MARGIN, legend=_LEGEND, uirevision="keep the zoom while the slider moves",
+    )  # fmt: skip
+    return figure
+
+
+def _thinned(curve: AbstentionCurve) -> np.ndarray:
+    """Of very many steps only some, evenly in coverage, and the last; not those with hardly any answer."""
+    first = int(np.searchsorted(curve.coverage, _STEADY))
+    last = len(curve.thresholds) - 1
+    wanted = np.linspace(curve.coverage[min(first, last)], 1.0, _POINTS)
+    return np.unique(np.minimum(np.searchsorted(curve.coverage, wanted), last))
+
+
+def reliability(found: Mapping[str, Calibration]) -> go.Figure:
+    """Promised against kept, a line per method; the grey line is where both are equal."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 2, "dash": "dash"}, name="promise kept",
+        hoverinfo="skip",
+    )  # fmt: skip
+    lowest = 1.0
+    for place, (name, scores) in enumerate(found.items()):
+        own, rows = look(place), [row for row in scores.reliability if row.tokens]
+        lowest = min([lowest, *(min(row.confidence, row.accuracy) for row in rows)])
+        figure.add_scatter(
+            x=[row.confidence for row in rows], y=[row.accuracy for row in rows], name=name, mode="lines+markers",
+            customdata=[row.tokens for row in rows], line={"color": own.colour, "dash": own.dash, "width": 2},
+            marker={"symbol": own.marker, "size": 9},
+            hovertemplate="%{customdata:,} tokens: promised %{x:.3f}, right %{y:.3f}<extra>" + name + "</extra>",
+        )  # fmt: skip
+    low = max(0.0, lowest - 0.05)
+    figure.update_layout(
+        height=400, margin=MARGIN, legend=_LEGEND, xaxis={"title": "confidence: promised", "range": [low, 1.02]},
+        yaxis={"title": "share that is right: kept", "range": [low, 1.04]},
+    )  # fmt: skip
+    return figure
+
+
+def reliability_text(found: Mapping[str, Calibration]) -> str:
+    """What `reliability` shows, in words."""
+    shown = ", ".join(f"{name} {scores.ece:.3f}" for name, scores in found.items())
+    return f"Reliability diagram: share of right tokens against confidence. Expected calibration error: {shown}"

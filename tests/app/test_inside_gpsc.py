@@ -1,0 +1,124 @@
+"""The GPSC tab of the inside page: sparseness and certificate are those of the models."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from labseq_core.evaluation import token_accuracy
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
+from labseq_core.experiments.prepared import prepared_dev_accuracy
+from labseq_core.experiments.runner import development_part
+from labseq_core.explain import certificate_rows, sparse_path
+from tests.app.conftest import problems, text, trained_here
+
+RUN = "default:sparseness"
+NAMES = ["sparse: random, last", "sparse: random, all", "sparse: best, all"]
+ACCURACY, OBJECTIVE, CERTIFICATE = range(3)  # charts from the top of the page
+
+
+@pytest.fixture
+def no_runs(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+
+
+def charts(app) -> list[list[dict]]:
+    return [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
+
+
+def models() -> list:
+    return [model(RUN, choice.label) for choice in result(RUN).config.methods]
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_the_default_models_are_shown_without_a_choice(open_page):
+    app = open_page("inside", tab="GPSC")
+    assert problems(app) == []
+    assert app.selectbox(key="run.choice").value == RUN
+    dense, *sparse = models()
+    *lines, across = charts(app)[ACCURACY]
+    assert [line["name"] for line in lines] == NAMES
+    for line, learner in zip(lines, sparse, strict=True):
+        path = sparse_path(learner)
+        assert line["x"] == [row["fraction"] for row in path]
+        assert line["y"] == [row["dev_accuracy"] for row in path]
+    assert across["name"] == "dense"
+    assert across["y"] == [prepared_dev_accuracy(RUN, result(RUN).config.methods[0].label)] * 2
+    assert charts(app)[OBJECTIVE][-1]["y"] == [dense.objective_] * 2
+    (certificate,) = charts(app)[CERTIFICATE]
+    assert certificate["y"] == [row["relative_gap"] for row in certificate_rows(dense)]
+    assert f"Route **{dense.route_}**" in text(app)
+    assert len(app.get("download_button")) == 2
+
+
+def test_the_axis_can_count_observations(open_page):
+    app = open_page("inside", tab="GPSC", run=RUN)
+    app.segmented_control(key="across").set_value("observations touched").run()
+    assert problems(app) == []
+    path = sparse_path(models()[1])
+    assert charts(app)[ACCURACY][0]["x"] == [row["observations"] for row in path]
+    assert charts(app)[OBJECTIVE][0]["y"] == [row["objective"] for row in path]
+
+
+def test_the_table_says_what_is_left(open_page):
+    app = open_page("inside", tab="GPSC", run=RUN)
+    found, table = result(RUN), app.table[0].value
+    assert table.index.tolist() == ["dense", *NAMES]
+    for name, learner, row in zip(table.index, models(), found.rows, strict=True):
+        assert table.loc[name, "Test accuracy"] == f"{row['accuracy']:.4f}"
+        if name != "dense":
+            assert table.loc[name, "% parameters"] == f"{learner.fraction_:.1%}"
+            assert f"**{learner.n_support_:,}** of {learner.n_observations_:,} observations" in text(app)
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_a_dense_model_alone_and_a_sparse_one_alone(open_page):
+    usual = FeatureChoice("S1", window=1)
+    alone = trained_here(ExperimentConfig("toy-pos", (MethodChoice("gps", {"max_iter": 3}),), usual))
+    app = open_page("inside", tab="GPSC", run=alone)
+    assert problems(app) == []
+    assert "no sparse GP" in text(app)
+    assert len(charts(app)) == 1
+    assert any(button.label == "Train a sparse one" for button in app.button)
+    few = (MethodChoice("sgps", {"fraction": 0.01}),)
+    alone = trained_here(ExperimentConfig("toy-pos", few, usual, folds=2))
+    app = open_page("inside", tab="GPSC", run=alone)
+    assert problems(app) == []
+    assert "no dense GP" in text(app)
+    assert "accuracy on the **training** sentences is shown" in text(app), "folds leave no development part"
+    assert len(charts(app)) == 2
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_the_dense_line_of_a_new_run_is_its_accuracy_on_development_data(open_page):
+    choices = (MethodChoice("gps", {"max_iter": 3}), MethodChoice("sgps", {"fraction": 0.01}))
+    config = ExperimentConfig("toy-pos", choices, FeatureChoice("S1", window=1))
+    trained = trained_here(config)
+    app = open_page("inside", tab="GPSC", run=trained)
+    assert problems(app) == []
+    part = development_part(config)
+    predicted = model(trained, choices[0].label).predict(part)
+    assert charts(app)[ACCURACY][-1]["y"] == [token_accuracy(part.labels, predicted)] * 2
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_folds_and_other_problems_compare_accuracy_only(open_page):
+    choices = (
+        MethodChoice("gps", {"max_iter": 3}), MethodChoice("gps", {"l2": 10.0, "max_iter": 3}),
+        MethodChoice("sgps", {"l2": 5.0, "fraction": 0.01}),
+    )  # fmt: skip
+    trained = trained_here(ExperimentConfig("toy-pos", choices, FeatureChoice("S1", window=1), folds=2))
+    app = open_page("inside", tab="GPSC", run=trained)
+    assert problems(app) == []
+    assert [trace["name"] for trace in charts(app)[ACCURACY]] == ["sparse", "dense: l2=1", "dense: l2=10"]
+    assert [trace["name"] for trace in charts(app)[OBJECTIVE]] == ["sparse"]
+    assert len(charts(app)[CERTIFICATE]) == 2
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_a_run_without_gaussian_processes_is_told_and_another_shown(open_page):
+    app = open_page("inside", tab="GPSC", run="default:boosting")
+    assert problems(app) == []
+    assert "No method of this run is a Gaussian process" in text(app)
+    assert charts(app)

@@ -1,0 +1,134 @@
+"""Withholding tokens, and how sparse a Gaussian process may be, in a real browser."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from labseq_core.evaluation import abstention_curve
+from labseq_core.experiments import model, result
+from labseq_core.experiments.prepared import prepared_answers
+from labseq_core.experiments.runner import scored_part
+from labseq_core.explain import certificate_rows, sparse_path, withheld_rows
+from tests.browser.server import settle
+
+pytestmark = pytest.mark.browser
+
+RUN, SPARSE = "default:abstention", "default:sparseness"
+KEY_PRESSES = 5  # of the slider, 0.01 each
+
+
+def downloaded_rows(page: Page, button: str) -> list[dict]:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button).click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def marks(page: Page, chart: int) -> dict[str, list[float]]:
+    """The large marks of a chart by method: where the threshold is."""
+    page.locator(".js-plotly-plot").nth(chart).locator(".scatterlayer").wait_for()
+    script = "plot => plot.data.filter(t => t.mode === 'lines+markers').map(t => [t.name, [t.x[0], t.y[0]]])"
+    return dict(page.locator(".js-plotly-plot").nth(chart).evaluate(script))
+
+
+def given_by(label: str):
+    test = scored_part(result(RUN).config)
+    given = prepared_answers(RUN, label)
+    return test, given, abstention_curve(test.labels, given.predicted, given.confidence)
+
+
+def test_the_threshold_moves_charts_table_sentences_and_url(visit):
+    watched = visit("/abstain")
+    page, label = watched.page, "CRF"
+    page.get_by_role("radio", name="CRF").click()
+    page.wait_for_url("**model=CRF**")
+    settle(page)
+    page.get_by_role("slider", name="Threshold").focus()
+    for _ in range(KEY_PRESSES):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url("**threshold=0.75**")
+    settle(page)
+    test, given, curve = given_by(label)
+    point = curve.at(0.75)
+    assert marks(page, 0)[label] == [point.recall, point.precision]
+    assert marks(page, 1)[label] == [point.coverage, point.risk]
+    row = page.get_by_test_id("stTable").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
+    assert row[:4] == [label, "0.75", f"{point.coverage:.1%}", f"{point.precision:.1%}"]
+    rows = withheld_rows(test.tokens, test.labels, given, 0.75)
+    page.get_by_text(f"{len(rows)} of {test.n_tokens:,} tokens are withheld").wait_for()
+    shown = sorted({row["sequence"] for row in rows})[:10]
+    assert page.locator(".ls-withheld").count() == sum(row["sequence"] in shown for row in rows)
+
+    chosen = urlsplit(page.url).query
+    assert parse_qs(chosen) == {"model": ["CRF"], "threshold": ["0.75"]}
+    again = visit(f"/abstain?{chosen}").page
+    assert marks(again, 0) == marks(page, 0)
+    watched.expect_clean()
+
+
+def test_curves_thresholds_and_withheld_tokens_are_downloaded(visit):
+    watched = visit("/abstain?gaps=true&model=CRF&threshold=0.6")
+    page = watched.page
+    test, given, curve = given_by("CRF")
+    written = downloaded_rows(page, "All curves as CSV")
+    assert {row["run_id"] for row in written} == {RUN}
+    assert {row["method"] for row in written if row["probability"] == "False"} == {
+        "HM-SVM · score gap, not a probability"
+    }
+    own = [row for row in written if row["method"] == "CRF"]
+    assert [float(row["precision"]) for row in own] == curve.precision.tolist()
+    thresholds = [row for row in downloaded_rows(page, "Table of thresholds as CSV") if row["method"] == "CRF"]
+    assert [float(row["coverage"]) for row in thresholds] == [curve.at(float(row["at"])).coverage for row in thresholds]
+    withheld = downloaded_rows(page, "Withheld tokens as CSV")
+    expected = withheld_rows(test.tokens, test.labels, given, 0.6)
+    assert [(row["token"], row["true"], float(row["confidence"])) for row in withheld] == [
+        (row["token"], row["true"], row["confidence"]) for row in expected
+    ]
+    assert {(row["model"], row["threshold"]) for row in withheld} == {("CRF", "0.6")}
+    assert downloaded_rows(page, "These points as CSV")
+    watched.expect_clean()
+
+
+def test_methods_without_probabilities_are_added_by_hand(visit):
+    watched = visit("/abstain")
+    page = watched.page
+    assert len(marks(page, 0)) == 3
+    page.get_by_text("Add methods without probabilities").click()
+    page.wait_for_url("**gaps=true**")
+    settle(page)
+    assert list(marks(page, 0))[-1] == "HM-SVM · score gap, not a probability"
+    watched.expect_clean()
+
+
+def test_sparseness_is_drawn_and_downloaded(visit):
+    watched = visit("/inside?tab=GPSC")
+    page, (dense, *sparse) = watched.page, result(SPARSE).config.methods
+    page.get_by_role("heading", name="Accuracy against sparseness").wait_for()
+    settle(page)
+    page.get_by_role("radio", name="observations touched").click()
+    page.wait_for_url("**across=observations**")
+    settle(page)
+    drawn = page.locator(".js-plotly-plot").first.evaluate("plot => plot.data.map(t => Array.from(t.x))")
+    path = sparse_path(model(SPARSE, sparse[0].label))
+    assert drawn[0] == [row["observations"] for row in path]
+    written = downloaded_rows(page, "The whole way as CSV")
+    assert {row["run_id"] for row in written} == {SPARSE}
+    assert [float(row["dev_accuracy"]) for row in written][: len(path)] == [row["dev_accuracy"] for row in path]
+    certificate = downloaded_rows(page, "These numbers as CSV")
+    assert [float(row["gap"]) for row in certificate] == [
+        row["gap"] for row in certificate_rows(model(SPARSE, dense.label))
+    ]
+    watched.expect_clean()
+
+
+def test_a_chart_is_named_by_what_it_shows(visit):
+    page = visit("/abstain").page
+    page.locator(".js-plotly-plot").first.hover()
+    with page.expect_download() as download:
+        page.locator(".modebar-btn[data-title*='ownload']").first.click()
+    assert Path(download.value.suggested_filename).name == "labseq-abstention.png"
