@@ -130,10 +130,10 @@ def wanted(only: str | None) -> Iterator[tuple[Corpus, str]]:
 
 def run(options: argparse.Namespace) -> list[dict[str, str]]:
     """Fill the cells that are missing; all rows of the file."""
-    done = read_rows(options.output)
+    done, cells = read_rows(options.output), list(wanted(options.only))
     warm_up()
     loaded: tuple[Corpus, Problem] | None = None
-    for corpus, method in wanted(options.only):
+    for corpus, method in cells:
         if loaded is None or loaded[0] is not corpus:
             loaded = corpus, load(corpus, options.sentences)
         key = (corpus.name, corpus.features, str(len(loaded[1].labels)), method)
