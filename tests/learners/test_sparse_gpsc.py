@@ -12,7 +12,7 @@ from labseq_core.kernels import Gram, Observations
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.solvers import greedy_basis
 from labseq_core.solvers.basis_selection import NO_PAIR, ObservationBasis, SequenceBasis
-from labseq_core.solvers.greedy_basis import Expansion
+from labseq_core.solvers.greedy_basis import Expansion, Stopping
 from labseq_core.solvers.history import Recorder
 from tests.reference import toy
 
@@ -21,8 +21,8 @@ ENCODED = FeatureTemplate("S3", window=3).encode(X)
 ALL = 10**6  # more coordinates than there are
 SAME = {"rtol": 1e-5}  # of objectives: all coefficients are fitted to a gradient of 1e-4
 every_basis = pytest.mark.parametrize("basis", ["observation", "sequence"])
-every_select = pytest.mark.parametrize("select", ["random", "best"])
-every_refit = pytest.mark.parametrize("refit", ["last", "all", "end"])
+every_select = pytest.mark.parametrize("select", ["random", "sample", "best"])
+every_refit = pytest.mark.parametrize("refit", ["last", "all", "growth"])
 
 
 def expansion(constraints=None, seed: int = 0, steps: int = 3) -> tuple[Expansion, np.ndarray]:
@@ -37,7 +37,7 @@ def expansion(constraints=None, seed: int = 0, steps: int = 3) -> tuple[Expansio
     basis = ObservationBasis(made)
     for sequence in range(steps):
         chosen, _ = basis.choose(sequence, 2, only_new=False)
-        made.fit(chosen.values(), 1e-6, 50, Recorder())
+        made.fit(chosen.values(), Stopping(1e-6, 50), Recorder())
     return made, labels
 
 
@@ -134,7 +134,7 @@ def test_the_steepest_sequence_of_observations():
 @pytest.mark.parametrize(("count", "largest"), [(3, 6000), (70, 6000), (70, 0)])
 def test_the_fit_of_chosen_coordinates_is_a_minimum(monkeypatch, count, largest):
     """In each of the three kinds of variables."""
-    monkeypatch.setattr(greedy_basis, "LARGEST_GRAM", largest)
+    monkeypatch.setattr(greedy_basis, "LARGEST_BLOCK", largest)
     made, _ = expansion(steps=0)
     basis = ObservationBasis(made)
     chosen = {}
@@ -143,7 +143,7 @@ def test_the_fit_of_chosen_coordinates_is_a_minimum(monkeypatch, count, largest)
             more, _ = basis.choose(sequence, min(3, count), only_new=True)
             basis.seen.update(more)
             chosen |= more
-    made.fit(chosen.values(), 1e-9, 500, Recorder())
+    made.fit(chosen.values(), Stopping(1e-9, 500), Recorder())
     for path in list(chosen.values())[::5]:
         assert abs(slope_by_differences(made, path)) < 1e-5
 
@@ -250,7 +250,7 @@ def test_the_callback_can_stop_it_on_the_way():
     [
         ({"fraction": 0.0}, "fraction is 0.0"),
         ({"coordinates": 0}, "coordinates is 0; allowed: a whole number from 1 to 1e[+]09, or none"),
-        ({"select": "all"}, "select is 'all'; allowed: random, best"),
+        ({"select": "all"}, "select is 'all'; allowed: random, sample, best"),
         ({"basis": "token"}, "basis is 'token'; allowed: observation, sequence"),
     ],
 )
