@@ -100,14 +100,6 @@ class Gram:
             np.take(self._stored, slots, axis=0, out=found[part])
         return found
 
-    def block(self, ids: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """G[ids][:, others], (k, m): from rows that are kept."""
-        ids, others = np.asarray(ids, dtype=np.int64), np.asarray(others, dtype=np.int64)
-        found = np.empty((len(ids), len(others)))
-        for part, slots in self._in_store(ids):
-            found[part] = self._stored[np.ix_(slots, others)]
-        return found
-
     def between(self, ids: np.ndarray, others: np.ndarray) -> np.ndarray:
         """G[ids][:, others], float64 of shape (k, m), for a few observations: made pair by pair, nothing is kept."""
         ids, others = np.asarray(ids, dtype=np.int64), np.asarray(others, dtype=np.int64)

@@ -12,12 +12,13 @@ from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
+from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, choose_route
 from labseq_core.learners.kernel_options import ETA, GIB, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.scoring.dual_features import FeatureGram
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
 from labseq_core.solvers.basis_selection import BASES, Key
-from labseq_core.solvers.greedy_basis import ROUGH, WELL, Expansion, Path, Stopping, quiet
+from labseq_core.solvers.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
 from labseq_core.solvers.history import Recorder
 
 WORTHWHILE = 1e-9  # relative gain of a step: with less it counts as none
@@ -66,6 +67,7 @@ class SparseGPSC(SequenceLearner):
     )  # fmt: skip
     facts = (
         "objective_", "gap_", "n_iter_", "stop_reason_", "n_coordinates_", "fraction_", "n_observations_", "n_support_",
+        "route_",
     )  # fmt: skip
 
     def __init__(
@@ -105,7 +107,8 @@ class SparseGPSC(SequenceLearner):
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         observations = Observations.of(encoded)
         constraints = constraints_for(self.constraints, self.classes_)
-        gram = Gram(self.kernel, observations, int(self.memory * GIB))
+        self.route_ = choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "gram"
+        gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, int(self.memory * GIB))
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
         expansion = Expansion(scoring, labels, self.l2)
         basis = BASES[self.basis](expansion)
@@ -144,8 +147,7 @@ class SparseGPSC(SequenceLearner):
             sequences = next(candidates)
             idle += len(encoded) if self.select == "best" else len(sequences)
             count = min(self.per_step, wanted - len(basis.seen))
-            found = (basis.choose(sequence, count, only_new=self.refit == "all") for sequence in sequences)
-            chosen, slope = max(found, key=lambda one: one[1])
+            chosen, slope = basis.choose(sequences, count, only_new=self.refit == "all")
             if slope <= self.tol:
                 continue
             step, before = step + 1, expansion.objective
@@ -154,7 +156,7 @@ class SparseGPSC(SequenceLearner):
             if self.refit == "all":
                 fit(taken.values(), WELL)
             else:
-                fit(chosen.values(), ROUGH)
+                fit(chosen.values(), STEP)
             if self.refit == "growth" and next_refit <= len(taken) < wanted:
                 fit(taken.values(), ROUGH)
                 next_refit = GROWTH * len(taken)

@@ -33,7 +33,7 @@ class Stopping(NamedTuple):
     max_iter: int
 
 
-ROUGH, WELL = Stopping(1e-2, 10), Stopping(1e-4, 200)  # while more coordinates are to come, and in the end
+STEP, ROUGH, WELL = Stopping(0.1, 2), Stopping(1e-2, 10), Stopping(1e-4, 200)
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class _Subspace:
         nodes, edges = (entries[place[entries[:, 0]] >= 0] for entries in (chosen.nodes, chosen.edges))
         for label in np.unique(nodes[:, 2]):
             owners, observations, _ = nodes[nodes[:, 2] == label].T
-            add_at(inner, place[owners], scoring.gram.block(observations, observations))
+            add_at(inner, place[owners], scoring.gram.between(observations, observations))
         pairs = edges[:, 1] * scoring.n_labels + edges[:, 2]
         for pair in np.unique(pairs):
             owners = edges[pairs == pair, 0]
