@@ -126,7 +126,7 @@ class GPSC(SequenceLearner):
             found = minimise_newton(problem.evaluate, problem.start(), problem.curvature, **rules)
         else:
             diagonal = problem.diagonal if problem.has_diagonal else None
-            found = minimise(problem.evaluate, problem.start(), diagonal=diagonal, **rules)
+            found = minimise(problem.evaluate, problem.start(), diagonal=diagonal, memory=problem.pairs, **rules)
         self._keep(found, made, dev, recorder)
         self.gap_ = gap(found.value, found.gradient_norm)
         for row in recorder.rows:
