@@ -125,13 +125,17 @@ class Gram:
                 ids = support[begin : begin + self._tile_rows]
                 self._add(self._made(ids), np.arange(len(ids)), beta[ids], scores)
             return scores.T
-        self._keep(np.arange(len(self)))
-        product = np.empty((len(self), beta.shape[1]))
-        chunks = np.unique(np.linspace(0, len(self), _ROW_CHUNKS + 1).astype(np.int64))
-        by_label = np.ascontiguousarray(beta.T)
-        work = self._stored.size * beta.shape[1]
-        stored_product(self._stored, self._row_of_slot, by_label, chunks, product, work=work)
-        return product
+        return self.row_products(np.arange(len(self)), beta)
+
+    def row_products(self, ids: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """G[ids] @ beta, (k, S); beta: (n, S)."""
+        ids = np.asarray(ids, dtype=np.int64)
+        found, by_label = np.empty((len(ids), beta.shape[1])), np.ascontiguousarray(beta.T)
+        for part, slots in self._in_store(ids):
+            chunks = np.unique(np.linspace(0, len(slots), _ROW_CHUNKS + 1).astype(np.int64))
+            work = len(slots) * by_label.size
+            stored_product(self._stored, slots, by_label, chunks, found[part], work=work)
+        return found
 
     def _add(self, rows: np.ndarray, slots: np.ndarray, change: np.ndarray, scores: np.ndarray) -> None:
         chunks = np.append(np.arange(0, len(self), _COLUMN_CHUNK), len(self))
@@ -201,14 +205,14 @@ def dot(row, weights):
 
 
 @BatchRoutine
-def stored_product(stored, rows, weights, chunks, product):
-    """product[rows[r], s] = Σ_j stored[r, j] weights[s, j]; piece by piece of a row, which then stays in the cache."""
+def stored_product(stored, slots, weights, chunks, product):
+    """product[k, s] = Σ_j stored[slots[k], j] weights[s, j]; piece by piece of a row, which then stays in the cache."""
     n_labels, n_columns = weights.shape
     for chunk in prange(chunks.size - 1):
-        for r in range(chunks[chunk], chunks[chunk + 1]):
+        for k in range(chunks[chunk], chunks[chunk + 1]):
             for s in range(n_labels):
-                product[rows[r], s] = 0.0
+                product[k, s] = 0.0
             for begin in range(0, n_columns, _COLUMN_CHUNK):
                 end = min(begin + _COLUMN_CHUNK, n_columns)
                 for s in range(n_labels):
-                    product[rows[r], s] += dot(stored[r, begin:end], weights[s, begin:end])
+                    product[k, s] += dot(stored[slots[k], begin:end], weights[s, begin:end])

@@ -126,7 +126,7 @@ class GPSC(SequenceLearner):
             found = minimise_newton(problem.evaluate, problem.start(), problem.curvature, **rules)
         else:
             diagonal = problem.diagonal if problem.has_diagonal else None
-            found = minimise(problem.evaluate, problem.start(), diagonal=diagonal, **rules)
+            found = minimise(problem.evaluate, problem.start(), diagonal=diagonal, memory=problem.pairs, **rules)
         self._keep(found, made, dev, recorder)
         self.gap_ = gap(found.value, found.gradient_norm)
         for row in recorder.rows:
@@ -151,26 +151,9 @@ class GPSC(SequenceLearner):
         require(
             self.rank is None or needs_rank, f"rank is {self.rank}, but route is {self.route!r}; use route='low-rank'"
         )
-        if self.route in ("gram", "low-rank") or self.rank is not None:
-            return "gram" if self.route == "gram" else "low-rank"
-        n_labels, n = len(self.classes_), len(observations)
-        size = explicit_size(self.kernel, observations.as_sequences())
-        explicit_bytes = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
-        fits = explicit_bytes <= self.memory * GIB
-        if self.route == "explicit":
-            require(
-                fits,
-                f"memory is {self.memory} GiB, but {size and size.features} explicit features need about "
-                f"{shown_bytes(explicit_bytes)}; raise memory, or use route='gram'",
-            )
-            return "explicit"
-        gram_fits = Gram.n_bytes_whole(self.kernel, observations) <= self.memory * GIB
-        if size is not None and fits:
-            use = _USUAL_ITERATIONS * n_labels
-            by_feature = size.entries * (_MAKE_FEATURE + use * _USE_FEATURE)
-            if not gram_fits or by_feature <= n * n * (_MAKE_VALUE + use * _USE_VALUE):
-                return "explicit"
-        return "gram" if gram_fits else "low-rank"
+        if self.route == "low-rank" or self.rank is not None:
+            return "low-rank"
+        return choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "low-rank"
 
     def _gram_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
         gram = Gram(self.kernel, observations, int(self.memory * GIB))
@@ -265,6 +248,29 @@ class GPSC(SequenceLearner):
             self.expansion_ = ExplicitExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, constraints)
         else:
             self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
+
+
+def choose_route(kernel: Kernel, observations: Observations, n_labels: int, route: str, memory: float) -> str | None:
+    """ "gram" or "explicit": for "auto" what is estimated to be faster, of what exists and fits into memory; None: neither."""
+    if route == "gram":
+        return route
+    size, n = explicit_size(kernel, observations.as_sequences()), len(observations)
+    explicit_bytes = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
+    fits = explicit_bytes <= memory * GIB
+    if route == "explicit":
+        require(
+            fits,
+            f"memory is {memory} GiB, but {size and size.features} explicit features need about "
+            f"{shown_bytes(explicit_bytes)}; raise memory, or use route='gram'",
+        )
+        return route
+    gram_fits = Gram.n_bytes_whole(kernel, observations) <= memory * GIB
+    if size is not None and fits:
+        use = _USUAL_ITERATIONS * n_labels
+        by_feature = size.entries * (_MAKE_FEATURE + use * _USE_FEATURE)
+        if not gram_fits or by_feature <= n * n * (_MAKE_VALUE + use * _USE_VALUE):
+            return "explicit"
+    return "gram" if gram_fits else None
 
 
 class _Fit:

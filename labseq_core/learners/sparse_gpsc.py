@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,23 +12,18 @@ from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
+from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, choose_route
 from labseq_core.learners.kernel_options import ETA, GIB, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.scoring.dual_features import FeatureGram
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
 from labseq_core.solvers.basis_selection import BASES, Key
-from labseq_core.solvers.greedy_basis import (
-    FIT_ITERATIONS,
-    FIT_TOL,
-    REFIT_ITERATIONS,
-    REFIT_TOL,
-    Expansion,
-    Path,
-    quiet,
-)
+from labseq_core.solvers.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
 from labseq_core.solvers.history import Recorder
 
 WORTHWHILE = 1e-9  # relative gain of a step: with less it counts as none
+SAMPLE = 10  # sequences of which the steepest is taken
+GROWTH = 1.3  # times as many coordinates as when all were fitted last: then they are again
 PATH_ROWS = 100  # about how many rows of `path_` there are
 
 
@@ -56,10 +51,11 @@ class SparseGPSC(SequenceLearner):
                where="T Alg. 8: p", advanced=True),
         Option("per_step", "int", 5, "Coordinates that are taken at a time, all of one sequence.", low=1, high=10_000,
                where="T Alg. 8: d"),
-        Option("select", "choice", "random", "The sequence to take from: at random, or the one with the steepest slope.",
-               choices=("random", "best"), where="T Alg. 8"),
-        Option("refit", "choice", "end", "Coefficients fitted after each step: last, those taken last; all, all of them; end, "
-               "those taken last, and all once at the end.", choices=("last", "all", "end"), where="T 5.3.2"),
+        Option("select", "choice", "sample", "The sequence to take from: random, any; best, the one with the steepest slope; "
+               f"sample, the steepest of {SAMPLE} at random.", choices=("random", "sample", "best"), where="T Alg. 8"),
+        Option("refit", "choice", "growth", "Coefficients fitted after each step: last, those taken last; all, all of them; "
+               "growth, those taken last, and all whenever there are many more, and at the end.",
+               choices=("last", "all", "growth"), where="T 5.3.2"),
         Option("basis", "choice", "observation", "Coordinates: labels of single observations, or labellings of sequences.",
                choices=tuple(BASES), where="T 5.3.2, 5.3.3"),
         CONSTRAINTS,
@@ -71,6 +67,7 @@ class SparseGPSC(SequenceLearner):
     )  # fmt: skip
     facts = (
         "objective_", "gap_", "n_iter_", "stop_reason_", "n_coordinates_", "fraction_", "n_observations_", "n_support_",
+        "route_",
     )  # fmt: skip
 
     def __init__(
@@ -81,8 +78,8 @@ class SparseGPSC(SequenceLearner):
         fraction: float = 0.25,
         coordinates: int | None = None,
         per_step: int = 5,
-        select: str = "random",
-        refit: str = "end",
+        select: str = "sample",
+        refit: str = "growth",
         basis: str = "observation",
         constraints: str | None = None,
         tol: float = 1e-3,
@@ -110,7 +107,8 @@ class SparseGPSC(SequenceLearner):
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         observations = Observations.of(encoded)
         constraints = constraints_for(self.constraints, self.classes_)
-        gram = Gram(self.kernel, observations, int(self.memory * GIB))
+        self.route_ = choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "gram"
+        gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, int(self.memory * GIB))
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
         expansion = Expansion(scoring, labels, self.l2)
         basis = BASES[self.basis](expansion)
@@ -119,7 +117,7 @@ class SparseGPSC(SequenceLearner):
         follow = _Following(self.kernel, observations, dev, constraints, int(self.memory * GIB))
         touched = np.zeros(len(observations), dtype=np.bool_)
         taken: dict[Key, Path] = {}
-        step, idle, next_row = 0, 0, 1
+        step, idle, next_row, next_refit = 0, 0, 1, 1.0
         self.stop_reason_ = "the step limit was reached"
 
         def row() -> dict:
@@ -131,54 +129,60 @@ class SparseGPSC(SequenceLearner):
             }  # fmt: skip
             return found | follow.accuracy(self.eta * expansion.delta)
 
+        def fit(paths: Collection[Path], how: Stopping) -> None:
+            done = len(basis.seen) / wanted
+            moved, change = expansion.fit(paths, how, quiet(recorder, lambda value: recorder.tell(step, value, done)))
+            touched[moved] = True
+            follow.move(moved, change)
+
         recorder.record(0, expansion.objective, 0.0, **row())
-        sequences = self._sequences(basis, len(encoded))
+        candidates = self._candidates(basis, len(encoded))
         while step < self.max_iter and not recorder.stopped:
             if len(basis.seen) >= wanted:
                 self.stop_reason_ = "all coordinates asked for are there"
                 break
-            sequence = next(sequences)
+            if idle >= len(encoded):
+                self.stop_reason_ = "no slope is large enough"
+                break
+            sequences = next(candidates)
+            idle += len(encoded) if self.select == "best" else len(sequences)
             count = min(self.per_step, wanted - len(basis.seen))
-            chosen, slope = basis.choose(sequence, count, only_new=self.refit == "all")
-            if slope <= self.tol or idle == len(encoded):
-                idle += 1
-                if idle >= len(encoded) or self.select == "best":
-                    self.stop_reason_ = "no slope is large enough"
-                    break
+            chosen, slope = basis.choose(sequences, count, only_new=self.refit == "all")
+            if slope <= self.tol:
                 continue
             step, before = step + 1, expansion.objective
             basis.seen.update(chosen)
-            done = len(basis.seen) / wanted
             taken |= chosen
-            inside = quiet(recorder, lambda value, step=step, done=done: recorder.tell(step, value, done))
             if self.refit == "all":
-                moved, change = expansion.fit(taken.values(), REFIT_TOL, REFIT_ITERATIONS, inside)
+                fit(taken.values(), WELL)
             else:
-                moved, change = expansion.fit(chosen.values(), FIT_TOL, FIT_ITERATIONS, inside)
-            touched[moved] = True
-            gained = before - expansion.objective > WORTHWHILE * expansion.objective
-            idle = 0 if gained else len(encoded) if self.select == "best" else idle + 1
-            follow.move(moved, change)
+                fit(chosen.values(), STEP)
+            if self.refit == "growth" and next_refit <= len(taken) < wanted:
+                fit(taken.values(), ROUGH)
+                next_refit = GROWTH * len(taken)
+            if before - expansion.objective > WORTHWHILE * expansion.objective:
+                idle = 0
+            done = len(basis.seen) / wanted
             if len(basis.seen) * PATH_ROWS >= next_row * wanted:
                 next_row = len(basis.seen) * PATH_ROWS // wanted + 1
                 recorder.record(step, expansion.objective, done, **row())
             else:
                 recorder.tell(step, expansion.objective, done)
-        if self.refit == "end" and taken and not recorder.stopped:
-            inside = quiet(recorder, lambda value: recorder.tell(step, value, 1.0))
-            follow.move(*expansion.fit(taken.values(), REFIT_TOL, REFIT_ITERATIONS, inside))
+        if self.refit == "growth" and taken and not recorder.stopped:
+            fit(taken.values(), WELL)
         if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:
             recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
         self._keep(observations, expansion, basis, step, recorder)
 
-    def _sequences(self, basis, n_sequences: int) -> Iterator[int]:
-        """Whose turn it is: each once in a random order, then again; or always the steepest."""
-        random = np.random.default_rng(self.seed)
+    def _candidates(self, basis, n_sequences: int) -> Iterator[list[int]]:
+        """Whose turn it is, of which the steepest is taken: each once in a random order, then again; or the best of all."""
+        random, size = np.random.default_rng(self.seed), SAMPLE if self.select == "sample" else 1
         while True:
             if self.select == "best":
-                yield basis.steepest_sequence()
+                yield [basis.steepest_sequence()]
             else:
-                yield from random.permutation(n_sequences).tolist()
+                order = random.permutation(n_sequences).tolist()
+                yield from (order[begin : begin + size] for begin in range(0, n_sequences, size))
 
     def _keep(self, observations: Observations, expansion: Expansion, basis, step: int, recorder: Recorder) -> None:
         if recorder.stopped:

@@ -17,12 +17,13 @@ from labseq_core.chain.constraints import Constraints
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import EncodedSequences, renumber
 from labseq_core.features.transposed import even_chunks, transposed
-from labseq_core.kernels import ExplicitMap, Kernel, Observations, explicit_map
+from labseq_core.kernels import DEFAULT_MEMORY, ExplicitMap, Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.observations import distinct_rows
 from labseq_core.scoring.kernel_expansion import observation_arrays, observations_from, potentials_of_scores
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.scoring.sparse import collect_batch, score_batch
+from labseq_core.scoring.sparse import collect_batch, score_batch, score_rows
 
+FEW_ROWS = 64  # rows of a Gram matrix that are made sooner than features are summed up
 _COLUMNS = 64  # of a dense matrix that are squared at a time
 
 
@@ -71,6 +72,12 @@ class ExplicitFeatures:
         score_batch(*arrays, scores, work=2 * self._indices.size * weights.shape[1])
         return scores
 
+    def scores_of(self, observations: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Some rows of `scores`."""
+        scores = np.empty((len(observations), weights.shape[1]))
+        score_rows(self._indptr, self._indices, self._values, self._root[:, 0], weights, observations, scores)
+        return scores
+
     def collect(self, statistics: np.ndarray) -> np.ndarray:
         return self._collected(statistics, self._by_feature[2], self._root)
 
@@ -90,6 +97,30 @@ class ExplicitFeatures:
         shared = (weights / self._root)[self._group]
         shared *= self._scale[:, np.newaxis]
         return shared
+
+
+class FeatureGram(Gram):
+    """A Gram matrix whose products go through explicit features: G β = Φ (Φᵀ β). Few rows are made as they are."""
+
+    def __init__(self, kernel: Kernel, observations: Observations, memory: int = DEFAULT_MEMORY):
+        super().__init__(kernel, observations, memory)
+        self._features = ExplicitFeatures(kernel, observations)
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        return self._features.scores(self._features.collect(beta))
+
+    def row_products(self, ids: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        if len(ids) <= FEW_ROWS:
+            return super().row_products(ids, beta)
+        return self._features.scores_of(np.asarray(ids, dtype=np.int64), self._features.collect(beta))
+
+    def add_rows(self, scores: np.ndarray, ids: np.ndarray, change: np.ndarray) -> None:
+        if len(ids) <= FEW_ROWS:
+            super().add_rows(scores, ids, change)
+            return
+        beta = np.zeros((len(self), change.shape[1]))
+        np.add.at(beta, np.asarray(ids, dtype=np.int64), change)
+        scores += self.product(beta).T
 
 
 @dataclass(frozen=True)

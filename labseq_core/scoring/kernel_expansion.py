@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from labseq_core._checks import require
+from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials, ChainStatistics
 from labseq_core.chain.constraints import Constraints
 from labseq_core.data.alphabet import Alphabet
@@ -178,7 +179,17 @@ def observations_from(arrays: dict[str, np.ndarray], vocabulary: Alphabet) -> Ob
 
 def sums_by_row(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
     """(n_rows, S): the sum of those values, (positions, S), whose position has the row."""
-    return np.stack([np.bincount(rows, values[:, s], n_rows) for s in range(values.shape[1])], axis=1)
+    sums = np.zeros((n_rows, values.shape[1]))
+    add_by_row(np.ascontiguousarray(values), rows, sums)
+    return sums
+
+
+@compiled
+def add_by_row(values, rows, sums):
+    for t in range(rows.size):
+        row = sums[rows[t]]
+        for s in range(row.size):
+            row[s] += values[t, s]
 
 
 def potentials_of_scores(

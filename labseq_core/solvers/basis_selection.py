@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, k_best, viterbi
@@ -12,15 +14,40 @@ NO_PAIR = -1  # the last position of a sequence has no pair of labels
 Key = tuple[int, ...]
 
 
-class ObservationBasis:
-    """γ_(i,t,σ,τ): a label of an observation, together with a pair of labels. Equal observations share coordinates."""
+class Basis(ABC):
+    """Coordinates of some kind, and which of them have been taken."""
 
     def __init__(self, expansion: Expansion):
         self._expansion = expansion
+        self.seen: set[Key] = set()
+
+    def choose(self, sequences: list[int], count: int, only_new: bool) -> tuple[dict[Key, Path], float]:
+        """The steepest coordinates of one of these sequences, the steepest, and the slope of the first."""
+        scoring = self._expansion.scoring
+        rows = [scoring.rows[scoring.offsets[i] : scoring.offsets[i + 1]] for i in sequences]
+        slopes = self._expansion.node_slopes(np.concatenate(rows))
+        parts = np.split(slopes, np.cumsum([len(own) for own in rows])[:-1])
+        found = (self._chosen(i, own, part, count, only_new) for i, own, part in zip(sequences, rows, parts))
+        return max(found, key=lambda one: one[1])
+
+    @abstractmethod
+    def _chosen(
+        self, sequence: int, rows: np.ndarray, node: np.ndarray, count: int, only_new: bool
+    ) -> tuple[dict[Key, Path], float]:
+        """The same of one sequence; rows: its observations, node: their slopes, (l, S)."""
+
+
+class ObservationBasis(Basis):
+    """γ_(i,t,σ,τ): a label of an observation, together with a pair of labels. Equal observations share coordinates.
+
+    Keys are (observation, σ, τ).
+    """
+
+    def __init__(self, expansion: Expansion):
+        super().__init__(expansion)
         constraints = expansion.scoring.constraints
         n_labels = expansion.scoring.n_labels
         self._forbidden = np.zeros((n_labels, n_labels), dtype=np.bool_) if constraints is None else constraints.edge
-        self.seen: set[Key] = set()  # (observation, σ, τ)
 
     @property
     def n_units(self) -> int:
@@ -44,15 +71,9 @@ class ObservationBasis:
         slopes = self._best_pair(scoring.gram.product(self._expansion.r_beta)[scoring.rows], scoring.offsets)[0]
         return int(np.searchsorted(scoring.offsets, np.argmax(np.abs(slopes).max(axis=1)), side="right")) - 1
 
-    def choose(self, sequence: int, count: int, only_new: bool) -> tuple[dict[Key, Path], float]:
-        """The steepest coordinates of a sequence, and the slope of the first.
-
-        Of each position and label only the pair that adds most to the slope: others would repeat it.
-        """
+    def _chosen(self, sequence, rows, node, count, only_new):
+        """Of each position and label only the pair that adds most to the slope: others would repeat it."""
         scoring = self._expansion.scoring
-        begin, end = scoring.offsets[sequence], scoring.offsets[sequence + 1]
-        rows = scoring.rows[begin:end]
-        node = self._expansion.node_slopes(rows)
         there = [(t, key) for t, row in enumerate(rows) for key in self._keys_of(int(row))] if only_new else []
         slopes, partners = self._best_pair(node, np.array([0, len(rows)]), there)
         order = np.argsort(-np.abs(slopes), axis=None, kind="stable")
@@ -103,12 +124,11 @@ class ObservationBasis:
         return slopes, partners
 
 
-class SequenceBasis:
-    """α_(j,ȳ): a training sequence with any labelling. The steepest are found by decoding the slopes, up and down."""
+class SequenceBasis(Basis):
+    """α_(j,ȳ): a training sequence with any labelling. The steepest are found by decoding the slopes, up and down.
 
-    def __init__(self, expansion: Expansion):
-        self._expansion = expansion
-        self.seen: set[Key] = set()  # (sequence, labels ...)
+    Keys are (sequence, labels ...).
+    """
 
     @property
     def n_units(self) -> int:
@@ -135,14 +155,10 @@ class SequenceBasis:
         chains = self._chains(scoring.gram.product(self._expansion.r_beta)[scoring.rows], scoring.offsets)
         return int(np.argmax(np.maximum(*(viterbi(chain).scores for chain in chains))))
 
-    def choose(self, sequence: int, count: int, only_new: bool) -> tuple[dict[Key, Path], float]:
-        """The steepest labellings of a sequence, and the slope of the first."""
-        scoring = self._expansion.scoring
-        begin, end = scoring.offsets[sequence], scoring.offsets[sequence + 1]
-        rows = scoring.rows[begin:end]
+    def _chosen(self, sequence, rows, node, count, only_new):
         # Those that are taken already may be among the best: as many more are asked for.
         known = sum(key[0] == sequence for key in self.seen) if only_new else 0
-        chains = self._chains(self._expansion.node_slopes(rows), np.array([0, end - begin]))
+        chains = self._chains(node, np.array([0, len(rows)]))
         found = [one for chain in chains for one in k_best(chain, count + known)[0]]
         keys: dict[Key, float] = {}
         for labels, slope in sorted(found, key=lambda one: -one[1]):

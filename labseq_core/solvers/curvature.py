@@ -48,9 +48,10 @@ class CurvatureMemory:
             step *= ratio
             change /= ratio
         used = self._rows(self.order)
-        for place, row in enumerate(used):
-            for other in used[: place + 1]:
-                self.products[row, other] = self.products[other, row] = dot(self.vectors[row], self.vectors[other])
+        parts = np.zeros((len(self.chunks) - 1, used.size, used.size))
+        mutual_products(self.vectors, used, self.chunks, parts, work=used.size**2 * self.vectors.shape[1])
+        below = parts.sum(axis=0)
+        self.products[np.ix_(used, used)] = below + np.tril(below, -1).T
 
     def add(
         self, before: np.ndarray, after: np.ndarray, gradient_before: np.ndarray, gradient_after: np.ndarray
@@ -182,6 +183,18 @@ def inner_products(
             products = three_dots(new_step, new_change, new_gradient, new_gradient)
             for i in range(3):
                 parts[chunk, i, used.size] += products[i]
+
+
+@BatchRoutine
+def mutual_products(vectors, used, chunks, parts):
+    """parts[chunk, i, j]: the share in a chunk of vectors[used[i]] · vectors[used[j]], j <= i."""
+    n = vectors.shape[1]
+    for chunk in prange(chunks.size - 1):
+        for block in range(chunks[chunk], chunks[chunk + 1]):
+            here = slice(block * BLOCK, min(n, (block + 1) * BLOCK))
+            for i in range(used.size):
+                for j in range(i + 1):
+                    parts[chunk, i, j] += dot_range(vectors[used[i], here], vectors[used[j], here])
 
 
 @compiled_lanes

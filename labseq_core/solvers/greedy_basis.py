@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +20,20 @@ from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 
 LARGEST_METRIC = 64  # coordinates whose second derivatives are written out as a matrix
-LARGEST_GRAM = 6000  # entries of coordinates whose inner products are
+LARGEST_BLOCK = 6000  # coordinates whose inner products are
+ROWS_AT_A_TIME = 256  # of the Gram matrix, where they are squared
 RIDGE = 1e-8  # relative to the largest second derivative: coordinates may depend on each other
-FIT_TOL, FIT_ITERATIONS = 1e-2, 10  # of the coefficients of the last coordinates
-REFIT_TOL, REFIT_ITERATIONS = 1e-4, 200  # and of all of them
 Path = tuple[np.ndarray, np.ndarray, np.ndarray]  # a coordinate: observations, labels, pairs of labels (k, 2)
+
+
+class Stopping(NamedTuple):
+    """When a fit of coefficients is good enough."""
+
+    tol: float
+    max_iter: int
+
+
+STEP, ROUGH, WELL = Stopping(0.1, 2), Stopping(1e-2, 10), Stopping(1e-4, 200)
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,7 @@ class Expansion:
         n, n_labels = len(self.scoring.gram), self.scoring.n_labels
         self.beta, self.scores = np.zeros((n, n_labels)), np.zeros((n, n_labels))
         self.delta = np.zeros((n_labels, n_labels))
+        self.count = np.bincount(self.scoring.rows, minlength=n)  # positions of each observation
         self.squared_norm = 0.0
         given = path_statistics(self.potentials(), self.labels)
         self._given, self._given_pairs = self.scoring.coefficients(given)
@@ -76,23 +87,18 @@ class Expansion:
 
     def node_slopes(self, observations: np.ndarray) -> np.ndarray:
         """(G r_β)[observations], (k, S)."""
-        distinct, places = np.unique(observations, return_inverse=True)
-        rows = self.scoring.gram.rows(distinct)
-        return (rows @ self.statistics + self.l2 * self.scores[distinct])[places]
+        return self.scoring.gram.row_products(observations, self.statistics) + self.l2 * self.scores[observations]
 
     def edge_slopes(self) -> np.ndarray:
         return self.scoring.eta * self.r_delta
 
-    def fit(
-        self, paths: Collection[Path], tol: float, max_iter: int, recorder: Recorder
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def fit(self, paths: Collection[Path], how: Stopping, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
         """Minimise R over changes of these coordinates; the observations that changed, and by how much, (m, S)."""
         problem = _Subspace(self, Coordinates.of_paths(paths))
-        found = minimise(problem.evaluate, np.zeros(len(paths)), max_iter=max_iter, tol=tol, recorder=recorder)
-        change, pairs = problem.changes(found.point)
-        self.squared_norm = problem.squared_norm(change, pairs)
+        found = minimise(problem.evaluate, np.zeros(len(paths)), **how._asdict(), recorder=recorder)
+        change, pairs, scores, self.squared_norm = problem.changes(found.point)
         self.beta[problem.observations] += change
-        self.scores += problem.rows.T @ change
+        self.scores += scores
         self.delta += pairs
         self.gradient()
         return problem.observations, change
@@ -105,38 +111,39 @@ class _Subspace:
         self._expansion, self._chosen = expansion, chosen
         scoring = expansion.scoring
         self.observations, places = np.unique(chosen.nodes[:, 1], return_inverse=True)
-        self.rows = scoring.gram.rows(self.observations)  # (m, n)
-        self.within = self.rows[:, self.observations]
-        n_labels = scoring.n_labels
-        self._node_entry = places * n_labels + chosen.nodes[:, 2]
-        self._edge_entry = chosen.edges[:, 1] * n_labels + chosen.edges[:, 2]
-        self._shape = len(self.observations), n_labels
-        self._root = self._metric()
+        self._node_entry = places * scoring.n_labels + chosen.nodes[:, 2]
+        self._edge_entry = chosen.edges[:, 1] * scoring.n_labels + chosen.edges[:, 2]
+        self._roots = self._metric()
 
-    def changes(self, variables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of β at the observations, (m, S), and of δ."""
-        amounts = self._amounts(variables)
-        chosen, (m, n_labels) = self._chosen, self._shape
+    def changes(self, variables: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Of β at the observations, (m, S), of δ, of the scores Gβ, (observations, S), and what ‖f‖² then is."""
+        expansion, scoring, chosen = self._expansion, self._expansion.scoring, self._chosen
+        m, n_labels, amounts = len(self.observations), scoring.n_labels, np.empty_like(variables)
+        for own, root in self._roots:
+            amounts[own] = variables[own] * root if root.ndim == 1 else variables[own] @ root
         change = np.bincount(self._node_entry, amounts[chosen.nodes[:, 0]], m * n_labels).reshape(m, n_labels)
         pairs = np.bincount(self._edge_entry, amounts[chosen.edges[:, 0]], n_labels * n_labels)
-        return change, pairs.reshape(n_labels, n_labels)
-
-    def squared_norm(self, change: np.ndarray, pairs: np.ndarray) -> float:
-        """‖f‖² after the change: ‖f‖² + 2⟨f, Δ⟩ + ‖Δ‖²."""
-        expansion = self._expansion
-        node = 2.0 * np.sum(change * expansion.scores[self.observations]) + np.sum(change * (self.within @ change))
+        pairs = pairs.reshape(n_labels, n_labels)
+        by_label = np.zeros((n_labels, len(scoring.gram)))
+        scoring.gram.add_rows(by_label, self.observations, change)
+        scores = by_label.T
+        # ‖f + Δ‖² = ‖f‖² + ⟨Δ, 2 f + Δ⟩
+        node = np.sum(change * (2.0 * expansion.scores[self.observations] + scores[self.observations]))
         edge = np.sum(pairs * (2.0 * expansion.delta + pairs))
-        return expansion.squared_norm + float(node) + expansion.scoring.eta * float(edge)
+        return change, pairs, scores, expansion.squared_norm + float(node) + scoring.eta * float(edge)
 
     def evaluate(self, variables: np.ndarray) -> tuple[float, np.ndarray]:
         expansion, scoring, l2 = self._expansion, self._expansion.scoring, self._expansion.l2
-        change, pairs = self.changes(variables)
-        scores, delta = expansion.scores + self.rows.T @ change, expansion.delta + pairs
+        _, pairs, moved, squared_norm = self.changes(variables)
+        scores, delta = expansion.scores + moved, expansion.delta + pairs
         value, statistics = log_loss(scoring.potentials_at(scores, delta), expansion.labels)
         beta, edge = scoring.coefficients(statistics)
-        node_slopes = self.rows @ beta + l2 * scores[self.observations]
+        node_slopes = scoring.gram.row_products(self.observations, beta) + l2 * scores[self.observations]
         slopes = self._collected(node_slopes, scoring.eta * (edge + l2 * delta))
-        return value + 0.5 * l2 * self.squared_norm(change, pairs), self._transposed(slopes)
+        gradient = np.empty_like(slopes)
+        for own, root in self._roots:
+            gradient[own] = slopes[own] * root if root.ndim == 1 else root @ slopes[own]
+        return value + 0.5 * l2 * squared_norm, gradient
 
     def _collected(self, node: np.ndarray, edge: np.ndarray) -> np.ndarray:
         """Sums over what each coordinate adds to."""
@@ -145,62 +152,83 @@ class _Subspace:
             chosen.edges[:, 0], edge.ravel()[self._edge_entry], chosen.count
         )
 
-    def _metric(self) -> np.ndarray:
-        """C⁻¹, (d, d), or its diagonal, (d,), for a C Cᵀ that is about the second derivative, up to a factor.
+    def _metric(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """By blocks of coordinates: which, and C⁻¹, (d, d), or its diagonal; C Cᵀ is about the second derivative, or like it.
 
-        Few coordinates: as if positions were independent, λ K′ + Σ_t (diag p_t - p_t p_tᵀ) seen through what the coordinates
-        do to the scores at t, and expected pairs. More: K′, the inner products of functions. Many: the diagonal of the first.
+        Few coordinates: as if positions were independent. More: K′, the inner products of functions. It is zero between
+        coordinates that begin with different labels, so each label is a block. Too many: the diagonal of the first.
         """
-        expansion, chosen = self._expansion, self._chosen
-        if chosen.count > LARGEST_METRIC and len(chosen.nodes) <= LARGEST_GRAM:
-            return self._inverse_root(self._inner_products())
-        scoring, l2, eta = expansion.scoring, expansion.l2, expansion.scoring.eta
-        expected, pair_weights = expansion.expected, eta * l2 + eta * eta * np.maximum(expansion.expected_pairs, 0.0)
-        count = np.bincount(scoring.rows, minlength=len(scoring.gram))
-        if chosen.count > LARGEST_METRIC:
-            # Entries of one coordinate at one observation and label, as if they did not meet elsewhere.
-            variances = np.maximum(expected * (1.0 - expected / count[:, np.newaxis]), 0.0)
-            node = np.square(self.rows) @ variances + l2 * np.diag(self.within)[:, np.newaxis]
-            return 1.0 / np.sqrt(self._collected(node, pair_weights))
-        effects = np.zeros((chosen.count, self._shape[1], len(scoring.gram)))  # on the scores of all observations
-        np.add.at(effects, (chosen.nodes[:, 0], chosen.nodes[:, 2]), self.rows[self._node_entry // self._shape[1]])
-        means = (effects * expected.T).sum(axis=1) / np.sqrt(count)  # (d, n)
-        flat = effects.reshape(chosen.count, -1)
-        matrix = (flat * expected.T.ravel()) @ flat.T - means @ means.T
-        at_nodes = effects[:, :, self.observations].transpose(0, 2, 1).reshape(chosen.count, -1)
-        spread = np.zeros((chosen.count, self._shape[0] * self._shape[1]))
-        np.add.at(spread, (chosen.nodes[:, 0], self._node_entry), 1.0)
-        pairs = np.zeros((chosen.count, self._shape[1] ** 2))
-        np.add.at(pairs, (chosen.edges[:, 0], self._edge_entry), 1.0)
-        matrix += l2 * at_nodes @ spread.T + (pairs * pair_weights.ravel()) @ pairs.T
-        return self._inverse_root(0.5 * (matrix + matrix.T))
+        every = np.arange(self._chosen.count)
+        if self._chosen.count <= LARGEST_METRIC:
+            return [(every, _inverse_root(self._second_derivatives()))]
+        blocks = self._blocks()
+        if max(map(len, blocks)) > LARGEST_BLOCK:
+            return [(every, 1.0 / np.sqrt(self._curvatures()))]
+        return [(own, _inverse_root(self._inner_products(own))) for own in blocks]
 
-    def _inner_products(self) -> np.ndarray:
-        """K′ among the coordinates, (d, d)."""
-        chosen, n_labels, eta = self._chosen, self._shape[1], self._expansion.scoring.eta
-        inner = np.zeros((chosen.count, chosen.count))
-        for entries, owners, among in (
-            (self._node_entry, chosen.nodes[:, 0], self.within),
-            (self._edge_entry, chosen.edges[:, 0], None),
-        ):
-            groups = entries % n_labels if among is not None else entries  # only those of one label, or pair, meet
-            for group in np.unique(groups):
-                own = np.flatnonzero(groups == group)
-                places = entries[own] // n_labels
-                block = np.full((own.size, own.size), eta) if among is None else among[np.ix_(places, places)]
-                np.add.at(inner, np.ix_(owners[own], owners[own]), block)
+    def _blocks(self) -> list[np.ndarray]:
+        """Coordinates by label, if each has but one."""
+        owners, _, labels = self._chosen.nodes.T
+        if len(owners) > self._chosen.count:
+            return [np.arange(self._chosen.count)]
+        return [owners[labels == label] for label in np.unique(labels)]
+
+    def _inner_products(self, own: np.ndarray) -> np.ndarray:
+        """K′ among some of the coordinates, (d, d)."""
+        chosen, scoring = self._chosen, self._expansion.scoring
+        place = np.full(chosen.count, -1)
+        place[own] = np.arange(own.size)
+        inner = np.zeros((own.size, own.size))
+        nodes, edges = (entries[place[entries[:, 0]] >= 0] for entries in (chosen.nodes, chosen.edges))
+        for label in np.unique(nodes[:, 2]):
+            owners, observations, _ = nodes[nodes[:, 2] == label].T
+            add_at(inner, place[owners], scoring.gram.between(observations, observations))
+        pairs = edges[:, 1] * scoring.n_labels + edges[:, 2]
+        for pair in np.unique(pairs):
+            owners = edges[pairs == pair, 0]
+            add_at(inner, place[owners], np.full((owners.size, owners.size), scoring.eta))
         return inner
 
-    def _inverse_root(self, matrix: np.ndarray) -> np.ndarray:
-        largest = max(float(np.diag(matrix).max()), 1e-300)
-        return np.linalg.inv(np.linalg.cholesky(matrix + RIDGE * largest * np.eye(len(matrix))))
+    def _pair_curvatures(self) -> np.ndarray:
+        """λη + η² E[pairs], (S, S)."""
+        eta, expansion = self._expansion.scoring.eta, self._expansion
+        return eta * expansion.l2 + eta * eta * np.maximum(expansion.expected_pairs, 0.0)
 
-    def _amounts(self, variables: np.ndarray) -> np.ndarray:
-        """Cᵀ amounts = variables."""
-        return variables * self._root if self._root.ndim == 1 else variables @ self._root
+    def _curvatures(self) -> np.ndarray:
+        """Of each coordinate, (d,), as if its entries did not meet elsewhere."""
+        expansion, gram = self._expansion, self._expansion.scoring.gram
+        variances = expansion.expected * (1.0 - expansion.expected / expansion.count[:, np.newaxis])
+        parts = np.array_split(self.observations, 1 + len(self.observations) // ROWS_AT_A_TIME)
+        squares = np.concatenate([np.square(gram.rows(part)) @ np.maximum(variances, 0.0) for part in parts])
+        node = squares + expansion.l2 * gram.diagonal()[self.observations, np.newaxis]
+        return self._collected(node, self._pair_curvatures())
 
-    def _transposed(self, slopes: np.ndarray) -> np.ndarray:
-        return slopes * self._root if self._root.ndim == 1 else self._root @ slopes
+    def _second_derivatives(self) -> np.ndarray:
+        """λ K′ + Σ_t (diag p_t - p_t p_tᵀ) seen through what the coordinates do to the scores at t, and pairs; (d, d)."""
+        expansion, chosen, scoring = self._expansion, self._chosen, self._expansion.scoring
+        d, n_labels = chosen.count, scoring.n_labels
+        rows = scoring.gram.rows(self.observations)
+        effects = np.zeros((d, n_labels, len(scoring.gram)))  # on the scores of all observations
+        np.add.at(effects, (chosen.nodes[:, 0], chosen.nodes[:, 2]), rows[self._node_entry // n_labels])
+        means = (effects * expansion.expected.T).sum(axis=1) / np.sqrt(expansion.count)  # (d, n)
+        flat = effects.reshape(d, -1)
+        matrix = (flat * expansion.expected.T.ravel()) @ flat.T - means @ means.T
+        pairs = np.zeros((d, n_labels**2))
+        np.add.at(pairs, (chosen.edges[:, 0], self._edge_entry), 1.0)
+        variances = self._pair_curvatures() - scoring.eta * expansion.l2
+        matrix += expansion.l2 * self._inner_products(np.arange(d)) + (pairs * variances.ravel()) @ pairs.T
+        return 0.5 * (matrix + matrix.T)
+
+
+def add_at(matrix: np.ndarray, places: np.ndarray, block: np.ndarray) -> None:
+    """matrix[places, places] += block; a place may stand there more than once."""
+    np.add.at(matrix, np.ix_(places, places), block)
+
+
+def _inverse_root(matrix: np.ndarray) -> np.ndarray:
+    """C⁻¹ for C Cᵀ = matrix."""
+    largest = max(float(np.diag(matrix).max()), 1e-300)
+    return np.linalg.inv(np.linalg.cholesky(matrix + RIDGE * largest * np.eye(len(matrix))))
 
 
 def quiet(recorder: Recorder, tell: Callable[[float], bool]) -> Recorder:

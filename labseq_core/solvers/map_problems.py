@@ -25,6 +25,7 @@ class GramProblem:
     """In coefficients (β, δ) with their images, see `KernelSpace`; gradients are functional ones: r = λ (β, δ) + statistics."""
 
     has_diagonal = False
+    pairs = 30  # that L-BFGS remembers: they cost little beside a product with the Gram matrix
 
     def __init__(self, scoring: KernelScoring, labels: np.ndarray, l2: float):
         self.scoring, self.labels, self.l2 = scoring, labels, l2
@@ -114,6 +115,7 @@ class FeatureProblem:
     """
 
     has_diagonal = True
+    pairs = 10
 
     def __init__(
         self,

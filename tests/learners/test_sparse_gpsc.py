@@ -12,7 +12,7 @@ from labseq_core.kernels import Gram, Observations
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.solvers import greedy_basis
 from labseq_core.solvers.basis_selection import NO_PAIR, ObservationBasis, SequenceBasis
-from labseq_core.solvers.greedy_basis import Expansion
+from labseq_core.solvers.greedy_basis import Expansion, Stopping
 from labseq_core.solvers.history import Recorder
 from tests.reference import toy
 
@@ -21,8 +21,8 @@ ENCODED = FeatureTemplate("S3", window=3).encode(X)
 ALL = 10**6  # more coordinates than there are
 SAME = {"rtol": 1e-5}  # of objectives: all coefficients are fitted to a gradient of 1e-4
 every_basis = pytest.mark.parametrize("basis", ["observation", "sequence"])
-every_select = pytest.mark.parametrize("select", ["random", "best"])
-every_refit = pytest.mark.parametrize("refit", ["last", "all", "end"])
+every_select = pytest.mark.parametrize("select", ["random", "sample", "best"])
+every_refit = pytest.mark.parametrize("refit", ["last", "all", "growth"])
 
 
 def expansion(constraints=None, seed: int = 0, steps: int = 3) -> tuple[Expansion, np.ndarray]:
@@ -36,8 +36,8 @@ def expansion(constraints=None, seed: int = 0, steps: int = 3) -> tuple[Expansio
     made = Expansion(scoring, labels, 0.4)
     basis = ObservationBasis(made)
     for sequence in range(steps):
-        chosen, _ = basis.choose(sequence, 2, only_new=False)
-        made.fit(chosen.values(), 1e-6, 50, Recorder())
+        chosen, _ = basis.choose([sequence], 2, only_new=False)
+        made.fit(chosen.values(), Stopping(1e-6, 50), Recorder())
     return made, labels
 
 
@@ -85,7 +85,7 @@ def test_the_steepest_labels_of_observations():
         for (row, s, u), slope in slopes.items():
             kind = u == NO_PAIR
             best[row, s, kind] = max(best.get((row, s, kind), 0.0), abs(slope))
-        keys, steepest = basis.choose(sequence, 4, only_new=False)
+        keys, steepest = basis.choose([sequence], 4, only_new=False)
         found = [abs(slopes[key]) for key in keys]
         np.testing.assert_allclose(found, sorted(best.values(), reverse=True)[: len(keys)], rtol=1e-5, atol=1e-7)
         np.testing.assert_allclose(steepest, found[0], rtol=1e-5, atol=1e-7)
@@ -98,7 +98,7 @@ def test_what_is_there_is_not_chosen_again_where_all_are_refitted():
     everything = set()
     for _ in range(60):
         for sequence in range(4):
-            keys, _ = basis.choose(sequence, 5, only_new=True)
+            keys, _ = basis.choose([sequence], 5, only_new=True)
             assert not basis.seen & set(keys)
             basis.seen.update(keys)
             everything.update(keys)
@@ -116,7 +116,7 @@ def test_the_steepest_labellings_of_sequences():
             (sequence, *y): slope_by_differences(made, (own, list(y), list(itertools.pairwise(y))))
             for y in itertools.product(range(3), repeat=len(own))
         }
-        keys, steepest = basis.choose(sequence, 3, only_new=False)
+        keys, steepest = basis.choose([sequence], 3, only_new=False)
         expected = sorted(map(abs, slopes.values()), reverse=True)
         np.testing.assert_allclose([abs(slopes[key]) for key in keys], expected[: len(keys)], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(steepest, expected[0], rtol=1e-5, atol=1e-6)
@@ -127,23 +127,23 @@ def test_the_steepest_labellings_of_sequences():
 def test_the_steepest_sequence_of_observations():
     made, _ = expansion()
     basis = ObservationBasis(made)
-    slopes = [basis.choose(sequence, 1, only_new=False)[1] for sequence in range(4)]
+    slopes = [basis.choose([sequence], 1, only_new=False)[1] for sequence in range(4)]
     assert basis.steepest_sequence() == int(np.argmax(slopes))
 
 
 @pytest.mark.parametrize(("count", "largest"), [(3, 6000), (70, 6000), (70, 0)])
 def test_the_fit_of_chosen_coordinates_is_a_minimum(monkeypatch, count, largest):
     """In each of the three kinds of variables."""
-    monkeypatch.setattr(greedy_basis, "LARGEST_GRAM", largest)
+    monkeypatch.setattr(greedy_basis, "LARGEST_BLOCK", largest)
     made, _ = expansion(steps=0)
     basis = ObservationBasis(made)
     chosen = {}
     while len(chosen) < min(count, basis.n_coordinates()):
         for sequence in range(4):
-            more, _ = basis.choose(sequence, min(3, count), only_new=True)
+            more, _ = basis.choose([sequence], min(3, count), only_new=True)
             basis.seen.update(more)
             chosen |= more
-    made.fit(chosen.values(), 1e-9, 500, Recorder())
+    made.fit(chosen.values(), Stopping(1e-9, 500), Recorder())
     for path in list(chosen.values())[::5]:
         assert abs(slope_by_differences(made, path)) < 1e-5
 
@@ -250,7 +250,7 @@ def test_the_callback_can_stop_it_on_the_way():
     [
         ({"fraction": 0.0}, "fraction is 0.0"),
         ({"coordinates": 0}, "coordinates is 0; allowed: a whole number from 1 to 1e[+]09, or none"),
-        ({"select": "all"}, "select is 'all'; allowed: random, best"),
+        ({"select": "all"}, "select is 'all'; allowed: random, sample, best"),
         ({"basis": "token"}, "basis is 'token'; allowed: observation, sequence"),
     ],
 )
