@@ -16,6 +16,7 @@ from labseq_core.kernels.blocks import (
     KernelColumns,
     diagonal,
     shown_bytes,
+    small_block,
     tile_rows,
 )
 from labseq_core.kernels.observations import Observations
@@ -106,6 +107,11 @@ class Gram:
         """
         self._keep(ids)
         return self._stored, self._slot_of_row
+
+    def between(self, ids: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """G[ids][:, others], float64 of shape (k, m), for a few observations: made pair by pair, nothing is kept."""
+        ids, others = np.asarray(ids, dtype=np.int64), np.asarray(others, dtype=np.int64)
+        return small_block(self._columns, ids, self._columns, others)
 
     def add_rows(self, scores: np.ndarray, ids: np.ndarray, change: np.ndarray) -> None:
         """scores[s] += Σ_k change[k, s] G[ids[k]]: what a change of coefficients does to all scores.

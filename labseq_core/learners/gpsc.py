@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from labseq_core._checks import require
-from labseq_core.chain import ChainPotentials, viterbi
-from labseq_core.chain.constraints import constraints_for
+from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, explicit_size, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
-from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
@@ -38,7 +37,7 @@ GP_L2 = replace(
 )
 
 
-class GPSC(SequenceLearner):
+class GPSC(KernelLearner):
     """Minimises Σ_i -log p(y^i | x^i) + (l2/2) ‖f‖², ‖f‖² = tr(βᵀGβ) + η‖δ‖²: the MAP estimate under a Gaussian process.
 
     With the linear kernel it is the CRF, with penalty l2/eta on pairs of labels. `gap_`: `objective_` is at most so much
@@ -156,16 +155,16 @@ class GPSC(SequenceLearner):
         return choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "low-rank"
 
     def _gram_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
-        gram = Gram(self.kernel, observations, int(self.memory * GIB))
+        gram = Gram(self.kernel, observations, self._bytes)
         start = _loss_of_nothing(encoded, len(self.classes_))
         gram.fill(lambda done: recorder.tell(0, start, _TO_PREPARE * done))
-        constraints = constraints_for(self.constraints, self.classes_)
+        constraints = self._constraints()
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
         problem = GramProblem(scoring, labels, self.l2)
 
         def expansion(point: np.ndarray) -> KernelExpansion:
             beta, delta = problem.space.parts(point[: problem.space.size])
-            return self._kernel_expansion(observations, beta.copy(), delta.copy())
+            return self._expansion_of(observations, beta.copy(), delta.copy())
 
         return _Fit(problem, expansion)
 
@@ -182,7 +181,7 @@ class GPSC(SequenceLearner):
 
     def _low_rank_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
         n, start = len(observations), _loss_of_nothing(encoded, len(self.classes_))
-        room = int(self.memory * GIB) // (2 * 8 * n)
+        room = self._bytes // (2 * 8 * n)
         rank = min(self.rank or min(USUAL_RANK, room), n)
         require(
             1 <= rank <= room,
@@ -198,14 +197,14 @@ class GPSC(SequenceLearner):
 
         def expansion(point: np.ndarray) -> KernelExpansion:
             beta = found.expansion_of(problem.parts(point)[0])
-            return self._kernel_expansion(pivots, beta, problem.delta(point))
+            return self._expansion_of(pivots, beta, problem.delta(point))
 
         def error_bound(point: np.ndarray) -> float:
             """What is left of ‖r‖²/(2λ) outside the span, tr(rᵀ E r)/(2λ); of many observations a bound on it."""
             statistics = problem.observation_statistics(point)
             if n <= EXACT_UP_TO:
                 inside = found.factor.T @ statistics
-                product = cross_product(self.kernel, observations, observations, statistics, int(self.memory * GIB))
+                product = cross_product(self.kernel, observations, observations, statistics, self._bytes)
                 left = float(np.sum(statistics * product) - np.sum(inside * inside))
             else:  # E is positive, so |E_ij| <= √(E_ii E_jj)
                 reach = np.sqrt(found.rest) @ np.abs(statistics)
@@ -215,23 +214,15 @@ class GPSC(SequenceLearner):
         return _Fit(problem, expansion, error_bound)
 
     def _feature_problem(self, features, observations, encoded: EncodedSequences, labels: np.ndarray) -> FeatureProblem:
-        constraints = constraints_for(self.constraints, self.classes_)
+        constraints = self._constraints()
         return FeatureProblem(
             features, observations.rows, encoded.offsets, labels, len(self.classes_), self.l2, self.eta, constraints
         )
 
-    def _kernel_expansion(self, observations: Observations, beta: np.ndarray, delta: np.ndarray) -> KernelExpansion:
-        return KernelExpansion.of(self.kernel, observations, beta, delta, self.eta, **self._how())
-
     def _how(self) -> dict:
-        constraints = constraints_for(self.constraints, self.classes_)
-        route = "auto" if self.route == "auto" else "gram"
-        return {"constraints": constraints, "memory": int(self.memory * GIB), "route": route}
+        return {**super()._how(), "route": "auto" if self.route == "auto" else "gram"}
 
     # What was learned
-
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        return self.expansion_.potentials(encoded)
 
     @property
     def n_parameters_(self) -> int:
@@ -239,15 +230,12 @@ class GPSC(SequenceLearner):
         arrays = self._fitted("expansion_").arrays()
         return sum(arrays[name].size for name in ("beta", "weights", "delta") if name in arrays)
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return self.expansion_.arrays()
-
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         if self.route_ == "explicit":
-            constraints = constraints_for(self.constraints, self.classes_)
-            self.expansion_ = ExplicitExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, constraints)
+            known = self.kernel, self.vocabulary_, self.eta, self._constraints()
+            self.expansion_ = ExplicitExpansion.restore(arrays, *known)
         else:
-            self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
+            super()._restore(arrays)
 
 
 def choose_route(kernel: Kernel, observations: Observations, n_labels: int, route: str, memory: float) -> str | None:

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, viterbi
-from labseq_core.chain.constraints import constraints_for
+from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
-from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, choose_route
-from labseq_core.learners.kernel_options import ETA, GIB, MEMORY, ROUTE
+from labseq_core.learners.kernel_learner import KernelLearner
+from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
 from labseq_core.scoring.dual_features import FeatureGram
-from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
+from labseq_core.scoring.kernel_expansion import KernelScoring, potentials_of_scores
 from labseq_core.solvers.basis_selection import BASES, Key
 from labseq_core.solvers.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
 from labseq_core.solvers.history import Recorder
@@ -27,7 +26,7 @@ GROWTH = 1.3  # times as many coordinates as when all were fitted last: then the
 PATH_ROWS = 100  # about how many rows of `path_` there are
 
 
-class SparseGPSC(SequenceLearner):
+class SparseGPSC(KernelLearner):
     """The objective of `GPSC` over few coordinates: step by step, those of one sequence that are steepest are taken.
 
     fraction: coordinates for each training position (basis "sequence": for each sequence); coordinates: how many, instead.
@@ -106,15 +105,15 @@ class SparseGPSC(SequenceLearner):
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         observations = Observations.of(encoded)
-        constraints = constraints_for(self.constraints, self.classes_)
+        constraints = self._constraints()
         self.route_ = choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "gram"
-        gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, int(self.memory * GIB))
+        gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, self._bytes)
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
         expansion = Expansion(scoring, labels, self.l2)
         basis = BASES[self.basis](expansion)
         wanted = self.coordinates or max(1, round(self.fraction * basis.n_units))
         wanted = min(wanted, basis.n_coordinates())
-        follow = _Following(self.kernel, observations, dev, constraints, int(self.memory * GIB))
+        follow = _Following(self.kernel, observations, dev, constraints, self._bytes)
         touched = np.zeros(len(observations), dtype=np.bool_)
         taken: dict[Key, Path] = {}
         step, idle, next_row, next_refit = 0, 0, 1, 1.0
@@ -187,10 +186,7 @@ class SparseGPSC(SequenceLearner):
     def _keep(self, observations: Observations, expansion: Expansion, basis, step: int, recorder: Recorder) -> None:
         if recorder.stopped:
             self.stop_reason_ = "stopped by the callback"
-        how = self._how()
-        self.expansion_ = KernelExpansion.of(
-            self.kernel, observations, expansion.beta, expansion.delta, self.eta, **how
-        )
+        self.expansion_ = self._expansion_of(observations, expansion.beta, expansion.delta)
         self.objective_, self.n_iter_ = expansion.objective, step
         self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_units
         self.n_observations_, self.n_support_ = len(observations), len(self.expansion_.support)
@@ -203,10 +199,6 @@ class SparseGPSC(SequenceLearner):
         node = np.sum(expansion.r_beta * expansion.scoring.gram.product(expansion.r_beta))
         squared = float(node) + self.eta * float(np.sum(expansion.r_delta**2))
         return min(max(squared, 0.0) / (2.0 * self.l2), expansion.objective)
-
-    def _how(self) -> dict:
-        constraints = constraints_for(self.constraints, self.classes_)
-        return {"constraints": constraints, "memory": int(self.memory * GIB), "route": self.route}
 
     @property
     def path_(self):
@@ -224,15 +216,6 @@ class SparseGPSC(SequenceLearner):
         """Coefficients that are not 0."""
         expansion = self._fitted("expansion_")
         return int(np.count_nonzero(expansion.beta) + np.count_nonzero(expansion.delta))
-
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        return self.expansion_.potentials(encoded)
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return self.expansion_.arrays()
-
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
 
 
 class _Following:

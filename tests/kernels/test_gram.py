@@ -91,6 +91,8 @@ def test_a_small_budget_changes_no_number_and_is_kept(kernel, real):
     scores, ids = np.zeros((3, n)), rng.integers(0, n, size=20)
     small.add_rows(scores, ids, beta[:20])
     np.testing.assert_allclose(scores, beta[:20].T @ expected[ids], **SUM)
+    others = rng.integers(0, n, size=4)
+    np.testing.assert_array_equal(small.between(ids, others), expected[np.ix_(ids, others)])
     few = rng.choice(n, size=small.capacity, replace=False)
     stored, place = small.kept(few)
     np.testing.assert_array_equal(stored[place[few]], expected[few])
