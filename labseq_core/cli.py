@@ -180,13 +180,18 @@ def _warm_up(chosen: argparse.Namespace) -> None:
 def _defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, result, write_default
     from labseq_core.experiments.defaults import default_configs
+    from labseq_core.experiments.lessons import LESSONS, write_lessons
     from labseq_core.experiments.prepared import write_prepared
 
     configs = default_configs()
-    unknown = [name for name in chosen.names if name not in configs]
+    known = [*configs, LESSONS]
+    unknown = [name for name in chosen.names if name not in known]
     if unknown:
-        raise LabSeqError(f"there is no default {unknown[0]!r}; choose from {', '.join(configs)}")
-    for name in chosen.names or configs:
+        raise LabSeqError(f"there is no default {unknown[0]!r}; choose from {', '.join(known)}")
+    for name in chosen.names or known:
+        if name == LESSONS:
+            print(f"{name}: wrote {write_lessons().name}")
+            continue
         config = configs[name]
         found = result(_follow(config))
         models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}

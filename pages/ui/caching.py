@@ -18,6 +18,7 @@ from labseq_core.data.sequences import Column, Sequences
 from labseq_core.data.uploads import is_upload
 from labseq_core.evaluation import AbstentionCurve, Calibration, abstention_curve, calibration, token_accuracy
 from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, model, result
+from labseq_core.experiments.lessons import lessons
 from labseq_core.experiments.prepared import prepared_answers, prepared_dev_accuracy
 from labseq_core.experiments.runner import development_part, scored_part, training_data, training_tokens_of
 from labseq_core.explain import (
@@ -113,6 +114,12 @@ def defaults() -> dict[str, RunResult]:
 def corpus_defaults() -> dict[str, RunResult]:
     """Those that compare methods on a corpus, by its name."""
     return {name: found for name, found in defaults().items() if name == found.config.dataset}
+
+
+@st.cache_data(show_spinner=False)
+def lesson_table(name: str) -> list[dict]:
+    """Numbers of a lesson that were made beforehand."""
+    return lessons().get(name, [])
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

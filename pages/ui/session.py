@@ -53,7 +53,7 @@ def _chosen(name: str, key: str) -> None:
     remember(name, st.session_state[key])
 
 
-def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False, **choices: str) -> None:
+def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False, **choices: str | list[str]) -> None:
     """A button that leads to another page with these choices made; `fresh` forgets those made there before."""
     kind = "primary" if main else "secondary"
     if st.button(label, key=f"go.{label}", icon=f":material/{icon}:", type=kind):

@@ -26,6 +26,10 @@ PAGES = {
     "inside-boosting": "/inside?tab=Boosting",
     "inside-margins": "/inside?tab=HM-SVM",
     "inside-gpsc": "/inside?tab=GPSC",
+    "learn": "/learn",
+    "learn-losses": "/learn?lesson=losses",
+    "learn-margin": "/learn?lesson=margin",
+    "learn-properties": "/learn?lesson=properties",
     "inside-hmm": "/inside?run=default:toy-pos&method=HMM&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}

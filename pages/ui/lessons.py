@@ -1,0 +1,171 @@
+"""What the Learn page says: lessons with a text, formulas, and links to pages where the thing can be seen or tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    page: str
+    icon: str
+    choices: dict[str, str | list[str]]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    title: str
+    text: str
+    links: tuple[Link, ...]
+    question: str  # to think about while following the links
+
+
+def _see(label: str, page: str, **choices: str) -> Link:
+    return Link(label, page, "visibility", choices)
+
+
+def _train(label: str, dataset: str, methods: list[str], **choices: str) -> Link:
+    return Link(label, "train", "experiment", {"dataset": dataset, "methods": methods, **choices})
+
+
+LESSONS = {
+    "generative": Lesson(
+        "Generative or discriminative",
+        r"""
+A **hidden Markov model** describes how sentences come about: a label follows a label, and a label utters a word.
+
+$$p(x, y) = \prod_t p(y_t \mid y_{t-1})\, p(x_t \mid y_t)$$
+
+It is trained by counting, at once. But it must describe the words too, and takes its clues for independent: the word, its
+ending and its neighbours count as if they had nothing to do with one another.
+
+A **conditional random field** does not describe words, only labels given words. Clues may overlap as they like; each gets the
+weight that makes the true labellings probable together with all others.
+
+$$p(y \mid x) = \frac{1}{Z(x)} \exp\Big(\sum_t w_{y_t} \cdot \phi_t(x) + \sum_t w_{y_{t-1} y_t}\Big)$$
+""",
+        (
+            _see("See both on Spanish names", "compare", run="default:spanish-ner"),
+            _train("Train both with words alone", "spanish-ner", ["HMM", "CRF"], features="S1"),
+        ),
+        "With words alone (S1), how much of the CRF's lead is left? What does that say about where the lead comes from?",
+    ),
+    "losses": Lesson(
+        "Log, exp and hinge loss",
+        r"""
+Counting errors is what is meant, but the count does not change when weights move a little, so nothing can be learned from
+its slope. Each method minimises a stand-in for it, a function of the **margin** $m = F(x, y) - \max_{y' \ne y} F(x, y')$.
+
+Move the margin and watch what an example costs, and how hard it **pulls** at the weights. Exp pulls hardest at what is far
+on the wrong side; hinge does not care for what is right by enough, so few examples remain: the support sequences; log never
+quite lets go, and in return its scores become probabilities.
+""",
+        (
+            _see("Support sequences of the hinge loss", "inside", tab="HM-SVM"),
+            _train("Train all three", "spanish-ner", ["CRF", "Exponential CRF", "HM-SVM"]),
+        ),
+        "One training sentence is mislabelled. Which of the three losses will suffer most, and why?",
+    ),
+    "margin": Lesson(
+        "What a margin is",
+        r"""
+The **perceptron** guesses, and where the guess is wrong it adds the features of the truth and takes away those of the guess.
+Novikoff: if some weights of length 1 let every true labelling win by $\gamma$, and no correction is longer than $R$, then
+
+$$\text{mistakes} \le (R / \gamma)^2$$
+
+whatever the order, however long the training goes on. A wide margin means few mistakes; that is why the **HM-SVM** looks for
+the widest. Below are the mistakes that the perceptron really made until it made no more, beside the bound.
+""",
+        (
+            _train("Train perceptron and HM-SVM", "spanish-ner", ["Averaged perceptron", "HM-SVM"]),
+            _see("Margins from inside", "inside", tab="HM-SVM"),
+        ),
+        "The bound is far above the mistakes made. Which of its two ingredients is the pessimistic one here?",
+    ),
+    "boosting": Lesson(
+        "Why boosting selects features",
+        r"""
+Boosting changes **one weight a round**: the one that lowers a bound on the exponential loss most. What never comes up stays
+exactly zero, so the model is small and can be read from the top.
+
+$$\sum_i \Big(\frac{1}{p(y^i \mid x^i)} - 1\Big) \quad \text{falls from round to round}$$
+
+A loose bound is cheap but takes small steps, and comes back to the same feature again and again; a tight one does not.
+""",
+        (
+            _see("Replay the rounds", "inside", tab="Boosting"),
+            _train("Boost and CRF with L1", "spanish-ner", ["Sequence boosting", "CRF"], **{"crf.l1": "1"}),
+        ),
+        "Stop after 50 rounds: which kind of feature has been chosen, and what would a CRF do with the others?",
+    ),
+    "kernel": Lesson(
+        "What a kernel buys",
+        r"""
+In the corpus **parity** a label hangs on whether two attributes *differ*. Neither says anything by itself, so no weights on
+single attributes can do better than guessing. A **kernel** compares whole observations; that of degree 2
+
+$$k(x, z) = (\langle x, z \rangle + 1)^2$$
+
+acts as if every pair of attributes were an attribute, without writing the pairs down.
+""",
+        (
+            _see("Linear methods fail", "compare", run="default:parity"),
+            _train(
+                "Linear against degree 2",
+                "parity",
+                ["CRF", "GP sequence classification"],
+                features="prosody",
+                window="1",
+            ),
+        ),
+        "Does degree 3 do better than 2 here? What does it cost?",
+    ),
+    "sparse": Lesson(
+        "Sparse Gaussian processes",
+        r"""
+GP sequence classification is the CRF with kernels: the function $f$ is uncertain, smooth functions are more probable
+beforehand, and the most probable one given the data is taken.
+
+$$\min_f\; \sum_i -\log p(y^i \mid x^i, f) + \frac{\lambda}{2} \lVert f \rVert^2$$
+
+The best function is a sum over **all** training observations, so prediction is slow. A greedy method takes the most useful
+ones step by step; a few per cent are nearly as good.
+""",
+        (_see("Accuracy against sparseness", "inside", tab="GPSC"),),
+        "Where on the curve would you stop if each prediction had to be ten times as fast?",
+    ),
+    "abstain": Lesson(
+        "When to abstain",
+        r"""
+A model with probabilities can say *I do not know*. Withhold every token whose most probable label is below a threshold: the
+rest is answered more often rightly.
+
+$$\text{precision} = \frac{\text{right}}{\text{answered}}, \qquad \text{recall} = \frac{\text{right}}{\text{all}}$$
+
+That pays only if the probabilities keep their word: of what a model is 80 % sure of, 80 % should be right.
+""",
+        (
+            _see("Move the threshold", "abstain"),
+            _see("With a method that has no probabilities", "abstain", gaps="true", threshold="0.85"),
+        ),
+        "Which share of the errors disappears when the least sure 15 % are left to a person?",
+    ),
+}
+
+# T Table 5.2: property -> method -> what it is, and the lesson that shows it.
+PROPERTIES = {
+    "Loss function": ("losses", {"CRF": "log", "Boosting": "exp", "HM-SVM": "hinge", "GPSC": "log"}),
+    "Overlapping features": ("generative", {"CRF": "yes", "Boosting": "yes", "HM-SVM": "yes", "GPSC": "yes"}),
+    "Regularisation": (
+        "margin", {"CRF": "penalty", "Boosting": "ensemble margin", "HM-SVM": "margin", "GPSC": "Gaussian prior"},
+    ),
+    "Few features": ("boosting", {"CRF": "no", "Boosting": "yes", "HM-SVM": "no", "GPSC": "no"}),
+    "Probabilities": ("abstain", {"CRF": "yes", "Boosting": "no", "HM-SVM": "no", "GPSC": "yes"}),
+    "Kernels": ("kernel", {"CRF": "no", "Boosting": "no", "HM-SVM": "yes", "GPSC": "yes"}),
+    "Computation": (
+        "losses",
+        {"CRF": "forward-backward", "Boosting": "forward-backward", "HM-SVM": "Viterbi", "GPSC": "forward-backward"},
+    ),
+}  # fmt: skip
