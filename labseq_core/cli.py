@@ -21,6 +21,7 @@ BENCHMARKS = {
     "crf": "our CRF beside python-crfsuite: time, memory, tagging speed",
     "boost": "the cost of a round of boosting, and what the three bounds choose",
     "svm": "hidden Markov SVMs: time to a duality gap of 1 % beside our CRF, and with kernels",
+    "gpsc": "Gaussian processes of degree 2: dense, sparse, and on a whole corpus beside our CRF",
     "kernels": "hidden Markov SVMs of degree 1 to 3 beside other methods and quoted results",
     "encoding": "tokens per second of feature templates, beside a Python function per token",
     "results": "F1 and error of every method on real corpora, beside quoted results",
