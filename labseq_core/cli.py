@@ -23,6 +23,7 @@ BENCHMARKS = {
     "boost": "the cost of a round of boosting, and what the three bounds choose",
     "svm": "hidden Markov SVMs: time to a duality gap of 1 % beside our CRF, and with kernels",
     "kernels": "hidden Markov SVMs and Gaussian processes beside other methods and quoted results",
+    "gpsc": "Gaussian processes of degree 2: dense, sparse, and on a whole corpus beside our CRF",
     "encoding": "tokens per second of feature templates, beside a Python function per token",
     "results": "F1 and error of every method on real corpora, beside quoted results",
 }

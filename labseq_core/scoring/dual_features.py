@@ -15,13 +15,13 @@ from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials
 from labseq_core.chain.constraints import Constraints
 from labseq_core.data.alphabet import Alphabet
-from labseq_core.features.encoded import EncodedSequences, renumber
+from labseq_core.features.encoded import EncodedSequences, gather, renumber
 from labseq_core.features.transposed import even_chunks, transposed
 from labseq_core.kernels import DEFAULT_MEMORY, ExplicitMap, Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.observations import distinct_rows
 from labseq_core.scoring.kernel_expansion import observation_arrays, observations_from, potentials_of_scores
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.scoring.sparse import collect_batch, score_batch, score_rows
+from labseq_core.scoring.sparse import collect_batch, score_batch
 
 FEW_ROWS = 64  # rows of a Gram matrix that are made sooner than features are summed up
 _COLUMNS = 64  # of a dense matrix that are squared at a time
@@ -67,15 +67,18 @@ class ExplicitFeatures:
         return len(self._root)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
-        scores = np.empty((self._indptr.size - 1, weights.shape[1]))
-        arrays = self._indptr, self._indices, self._values, self._root * weights, self._chunks
-        score_batch(*arrays, scores, work=2 * self._indices.size * weights.shape[1])
-        return scores
+        return self._scored(self._indptr, self._indices, self._values, weights, self._chunks)
 
     def scores_of(self, observations: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Some rows of `scores`."""
-        scores = np.empty((len(observations), weights.shape[1]))
-        score_rows(self._indptr, self._indices, self._values, self._root[:, 0], weights, observations, scores)
+        entries, indptr = gather(self._indptr, observations)
+        values = self._values[entries] if self._values.size else self._values
+        return self._scored(indptr, self._indices[entries], values, weights, even_chunks(indptr))
+
+    def _scored(self, indptr, indices, values, weights: np.ndarray, chunks: np.ndarray) -> np.ndarray:
+        scores = np.empty((indptr.size - 1, weights.shape[1]))
+        work = 2 * indices.size * weights.shape[1]
+        score_batch(indptr, indices, values, self._root * weights, chunks, scores, work=work)
         return scores
 
     def collect(self, statistics: np.ndarray) -> np.ndarray:
@@ -103,7 +106,7 @@ class FeatureGram(Gram):
     """A Gram matrix whose products go through explicit features: G β = Φ (Φᵀ β). Few rows are made as they are."""
 
     def __init__(self, kernel: Kernel, observations: Observations, memory: int = DEFAULT_MEMORY):
-        super().__init__(kernel, observations, memory)
+        super().__init__(kernel, observations, memory // 2)  # the features have the other half
         self._features = ExplicitFeatures(kernel, observations)
 
     def product(self, beta: np.ndarray) -> np.ndarray:

@@ -33,20 +33,6 @@ def score_sequences(indptr, indices, values, weights, offsets, sequences, node):
         score_positions(indptr, indices, values, weights, begin, end, node[begin:end])
 
 
-@compiled
-def score_rows(indptr, indices, values, scale, weights, rows, scores):
-    """scores[r] = Σ_a x[a] scale[a] weights[a] for the rows x that are listed."""
-    n_labels = weights.shape[1]
-    for r in range(rows.size):
-        for s in range(n_labels):
-            scores[r, s] = 0.0
-        for k in range(indptr[rows[r]], indptr[rows[r] + 1]):
-            a = indices[k]
-            amount = scale[a] * values[k] if values.size else scale[a]
-            for s in range(n_labels):
-                scores[r, s] += amount * weights[a, s]
-
-
 @BatchRoutine
 def score_batch(indptr, indices, values, weights, chunks, node):
     for chunk in prange(chunks.size - 1):

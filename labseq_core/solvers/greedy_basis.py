@@ -33,6 +33,7 @@ class Stopping(NamedTuple):
     max_iter: int
 
 
+# Of the last coordinates, of all while more are to come, of all in the end.
 STEP, ROUGH, WELL = Stopping(0.1, 2), Stopping(1e-2, 10), Stopping(1e-4, 200)
 
 

@@ -9,6 +9,7 @@ from labseq_core import GPSC, RBF, FeatureTemplate, LabSeqError, Linear, Polynom
 from labseq_core.chain.constraints import bio_constraints
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
+from labseq_core.scoring import dual_features
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.solvers import greedy_basis
 from labseq_core.solvers.basis_selection import NO_PAIR, ObservationBasis, SequenceBasis
@@ -185,6 +186,28 @@ def test_the_path_leads_down_and_says_what_there_is(basis, select, refit):
     assert 0.0 < last["observations"] <= 1.0
     best = GPSC(Polynomial(2), tol=1e-8).fit(ENCODED, Y).objective_
     assert best - 1e-6 <= model.objective_ <= best + model.gap_ + 1e-6
+
+
+@every_basis
+def test_routes_take_the_same_way(basis, monkeypatch):
+    monkeypatch.setattr(dual_features, "FEW_ROWS", 2)
+    options = {"fraction": 0.5, "per_step": 3, "basis": basis, "l2": 0.5}
+    gram, explicit = (
+        SparseGPSC(Polynomial(2), route=route, **options).fit(ENCODED, Y) for route in ("gram", "explicit")
+    )
+    assert (gram.route_, explicit.route_) == ("gram", "explicit")
+    np.testing.assert_allclose(gram.path_["objective"], explicit.path_["objective"], rtol=1e-6)
+    for a, b in zip(gram.marginals(X), explicit.marginals(X)):
+        np.testing.assert_allclose(a, b, atol=1e-4)
+
+
+def test_fitting_all_again_as_it_grows_is_better_than_never():
+    last, growth, every = (
+        SparseGPSC(Polynomial(2), fraction=0.4, per_step=2, select="random", refit=refit).fit(ENCODED, Y).objective_
+        for refit in ("last", "growth", "all")
+    )
+    assert growth < last
+    assert every < last
 
 
 def test_it_is_sparse_and_predicts_from_what_was_taken_alone():
