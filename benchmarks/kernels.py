@@ -95,6 +95,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "HM-SVM degree 1": svm(1, (1.0, 0.3, 0.1)),
         "HM-SVM degree 2": svm(2, (1.0, 0.1, 0.03)),
         "HM-SVM degree 3": svm(3, (1.0, 0.1, 0.01)),
+        "HM-SVM degree 2, normalized, margin rescaling": svm(2, (10.0, 3.0, 1.0), "margin", True),
     },
     "prosody": {
         "HMM": Method(lambda smoothing: HMM(smoothing=smoothing), "smoothing", 1.0, (10.0, 1.0, 0.1)),
