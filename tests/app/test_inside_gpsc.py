@@ -14,7 +14,7 @@ from labseq_core.explain import certificate_rows, sparse_path
 from tests.app.conftest import problems, text, trained_here
 
 RUN = "default:sparseness"
-NAMES = ["sparse: random, last", "sparse: random, all", "sparse: best, all"]
+NAMES = ["sparse: random, last", "sparse: sample, growth", "sparse: best, all"]
 ACCURACY, OBJECTIVE, CERTIFICATE = range(3)  # charts from the top of the page
 
 
