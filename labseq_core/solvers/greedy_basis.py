@@ -208,12 +208,15 @@ class _Subspace:
         """λ K′ + Σ_t (diag p_t - p_t p_tᵀ) seen through what the coordinates do to the scores at t, and pairs; (d, d)."""
         expansion, chosen, scoring = self._expansion, self._chosen, self._expansion.scoring
         d, n_labels = chosen.count, scoring.n_labels
-        rows = scoring.gram.rows(self.observations)
-        effects = np.zeros((d, n_labels, len(scoring.gram)))  # on the scores of all observations
-        np.add.at(effects, (chosen.nodes[:, 0], chosen.nodes[:, 2]), rows[self._node_entry // n_labels])
-        means = (effects * expansion.expected.T).sum(axis=1) / np.sqrt(expansion.count)  # (d, n)
-        flat = effects.reshape(d, -1)
-        matrix = (flat * expansion.expected.T.ravel()) @ flat.T - means @ means.T
+        # What each coordinate does to the scores of one label at all observations, (effects, n).
+        kinds, place = np.unique(chosen.nodes[:, [0, 2]], axis=0, return_inverse=True)
+        effects = np.zeros((len(kinds), len(scoring.gram)))
+        np.add.at(effects, place.ravel(), scoring.gram.rows(self.observations)[self._node_entry // n_labels])
+        owners, labels = kinds.T
+        expected = effects * expansion.expected.T[labels]
+        alike = np.where(labels[:, np.newaxis] == labels, expected @ effects.T, 0.0)
+        matrix = np.zeros((d, d))
+        add_at(matrix, owners, alike - (expected / expansion.count) @ expected.T)
         pairs = np.zeros((d, n_labels**2))
         np.add.at(pairs, (chosen.edges[:, 0], self._edge_entry), 1.0)
         variances = self._pair_curvatures() - scoring.eta * expansion.l2
