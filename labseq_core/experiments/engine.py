@@ -39,7 +39,6 @@ class _Run:
     id: str
     row: dict  # as it was put into the store
     config: ExperimentConfig
-    versions: dict
     tasks: list[Task]
     needs: list[list[int]]  # for each task those whose results it needs
     outcomes: dict[int, TaskOutcome] = field(default_factory=dict)
@@ -93,13 +92,13 @@ class Engine:
 
     # Called by other threads
 
-    def submit(self, run_id: str, row: dict, config: ExperimentConfig, versions: dict) -> None:
+    def submit(self, run_id: str, row: dict, config: ExperimentConfig) -> None:
         """Begin a run or go on with one, unless it is finished or some living process has it."""
         tasks = tasks_of(config)
         fresh = [{"label": task.label, "fold": task.fold, "point": task.point} for task in tasks]
         self.owner.hold()
         if self.store.claim({**row, "id": run_id}, fresh, self.owner.token):
-            run = _Run(run_id, row, config, versions, tasks, searches_before(tasks))
+            run = _Run(run_id, row, config, tasks, searches_before(tasks))
             run.progress = {number: _fresh() for number in range(len(tasks))}
             self._recall(run)
             self._inbox.put(partial(self._begin, run))
@@ -196,7 +195,7 @@ class Engine:
         except LabSeqError as problem:
             self._fail(run, number, str(problem))
             return
-        job = Job(job_id, run.config.to_dict(), number, run.chosen(number), run.versions, upload)
+        job = Job(job_id, run.config.to_dict(), number, run.chosen(number), run.row["versions"], upload)
         run.at_work[number] = job_id
         run.state, run.note = "running", None
         run.progress[number] = {**_fresh(), "state": "running"}

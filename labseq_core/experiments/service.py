@@ -104,18 +104,22 @@ def run_id_of(config: ExperimentConfig) -> str:
     return f"{config.hash}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
-def submit(config: ExperimentConfig) -> str:
-    """Start a run, go on with an interrupted one, or find a finished one; gives its id."""
-    run_id, engine = run_id_of(config), _engine()
-    row = {
+def run_row(config: ExperimentConfig) -> dict:
+    """The columns of the store that are known before a run begins."""
+    return {
         "config": config.to_dict(), "config_hash": config.hash, "seed": config.seed, "versions": versions(),
         "dataset": config.dataset, "features": config.features.label, "folds": config.folds,
         "methods": [choice.method for choice in config.methods], "labels": [choice.label for choice in config.methods],
     }  # fmt: skip
+
+
+def submit(config: ExperimentConfig) -> str:
+    """Start a run, go on with an interrupted one, or find a finished one; gives its id."""
+    run_id, engine, row = run_id_of(config), _engine(), run_row(config)
     try:
-        engine.submit(run_id, row, config, versions())
+        engine.submit(run_id, row, config)
     except StoreDamaged:  # a new one has been begun
-        engine.submit(run_id, row, config, versions())
+        engine.submit(run_id, row, config)
     return run_id
 
 
