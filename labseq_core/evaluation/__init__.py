@@ -1,4 +1,4 @@
-"""How good a labelling is: by label, by span, by sequence; and how good its confidence is."""
+"""How good a labelling is: by label, by span, by sequence; how good its confidence is; and what is more than luck."""
 
 from labseq_core.evaluation.abstention import (
     AbstentionCurve,
@@ -14,6 +14,14 @@ from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, cali
 from labseq_core.evaluation.report import Evaluation, evaluate
 from labseq_core.evaluation.segment import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
 from labseq_core.evaluation.sequence import sequence_accuracy
+from labseq_core.evaluation.significance import (
+    Interval,
+    SequenceCounts,
+    compare_all,
+    holm,
+    paired_bootstrap,
+    paired_permutation,
+)
 from labseq_core.evaluation.token import (
     ConfusionMatrix,
     LabelScore,
@@ -29,19 +37,25 @@ __all__ = [
     "Calibration",
     "ConfusionMatrix",
     "Evaluation",
+    "Interval",
     "LabelScore",
     "ReliabilityBin",
     "SegmentCounts",
     "SegmentScores",
+    "SequenceCounts",
     "abstention_curve",
     "abstention_of_marginals",
     "calibration",
+    "compare_all",
     "compare_at",
     "confusion",
     "curves_csv",
     "evaluate",
     "hamming_risk",
+    "holm",
     "is_bio",
+    "paired_bootstrap",
+    "paired_permutation",
     "per_label",
     "reliability",
     "segment_scores",
