@@ -22,6 +22,7 @@ from labseq_core.evaluation.significance import (
     paired_bootstrap,
     paired_permutation,
 )
+from labseq_core.evaluation.temperature import TemperatureFit, fit_temperature, marginals_at
 from labseq_core.evaluation.token import (
     ConfusionMatrix,
     LabelScore,
@@ -43,6 +44,7 @@ __all__ = [
     "SegmentCounts",
     "SegmentScores",
     "SequenceCounts",
+    "TemperatureFit",
     "abstention_curve",
     "abstention_of_marginals",
     "calibration",
@@ -51,9 +53,11 @@ __all__ = [
     "confusion",
     "curves_csv",
     "evaluate",
+    "fit_temperature",
     "hamming_risk",
     "holm",
     "is_bio",
+    "marginals_at",
     "paired_bootstrap",
     "paired_permutation",
     "per_label",
