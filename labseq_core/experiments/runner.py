@@ -158,7 +158,7 @@ def _answers(config: ExperimentConfig, learner: SequenceLearner, parts: _Parts) 
     """
     if not config.calibrate:
         return answers(learner, parts.encoded_test), None
-    temperature = fit_temperature(learner.potentials(parts.dev), parts.dev.labels, learner.classes_)
+    temperature = fit_temperature(learner.potentials(parts.dev), parts.dev.labels, learner.classes_).temperature
     marginals = marginals_at(learner.potentials(parts.encoded_test), temperature)
     return Answers(*top_labels(marginals, learner.classes_), marginals, list(learner.classes_)), temperature
 
