@@ -10,7 +10,7 @@ from labseq_core.evaluation.abstention import (
     threshold_table,
     top_labels,
 )
-from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, calibration
+from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, calibration, reliability
 from labseq_core.evaluation.report import Evaluation, evaluate
 from labseq_core.evaluation.segment import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
 from labseq_core.evaluation.sequence import sequence_accuracy
@@ -61,6 +61,7 @@ __all__ = [
     "paired_bootstrap",
     "paired_permutation",
     "per_label",
+    "reliability",
     "segment_scores",
     "sequence_accuracy",
     "spans",

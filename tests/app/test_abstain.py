@@ -12,7 +12,8 @@ from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoic
 from labseq_core.experiments.prepared import prepared_answers
 from labseq_core.experiments.runner import scored_part
 from labseq_core.explain import withheld_rows
-from tests.app.conftest import problems, text, trained_here
+from tests.app.conftest import problems, text
+from tests.experiments.runs import trained_here
 
 RUN = "default:abstention"
 CRF, DENSE, SPARSE = "CRF", "GP sequence classification", "Sparse GP sequence classification"

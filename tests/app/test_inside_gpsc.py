@@ -11,7 +11,8 @@ from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoic
 from labseq_core.experiments.prepared import prepared_dev_accuracy
 from labseq_core.experiments.runner import development_part
 from labseq_core.explain import certificate_rows, sparse_path
-from tests.app.conftest import problems, text, trained_here
+from tests.app.conftest import problems, text
+from tests.experiments.runs import trained_here
 
 RUN = "default:sparseness"
 NAMES = ["sparse: random, last", "sparse: sample, growth", "sparse: best, all"]
