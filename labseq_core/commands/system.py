@@ -64,7 +64,6 @@ def defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, predictions, result, write_default
     from labseq_core.experiments.defaults import default_configs
     from labseq_core.experiments.lessons import LESSONS, write_lessons
-    from labseq_core.experiments.prepared import write_prepared
 
     configs = default_configs()
     known = [*configs, LESSONS]
@@ -80,7 +79,6 @@ def defaults(chosen: argparse.Namespace) -> None:
         models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
         said = {choice.label: predictions(found.run_id, choice.label) for choice in config.methods}
         print(f"{name}: wrote {write_default(name, found, models, said).name} and {len(models)} models")
-        write_prepared(name, config, models)
 
 
 def bench(chosen: argparse.Namespace) -> int | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from labseq_core._checks import require
 from labseq_core.data.alphabet import Alphabet
-from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCounts, abstention_curve, reliability
+from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCounts, reliability
 from labseq_core.evaluation.calibration import BINS
 from labseq_core.persistence import load_archive, save_archive
 
@@ -68,15 +68,17 @@ class Predictions:
         names = np.array(self.labels, dtype=object)[getattr(self, name)]
         return [row.tolist() for row in np.split(names, np.cumsum(self.lengths)[:-1])]
 
+    def confidences(self) -> list[np.ndarray]:
+        """An array per sequence."""
+        return np.split(self.confidence, np.cumsum(self.lengths)[:-1])
+
     def counts(self) -> SequenceCounts:
         """What comparisons of methods are made of."""
         return SequenceCounts.of(self.labellings("truth"), self.labellings("predicted"))
 
     def abstention(self) -> AbstentionCurve:
         """What is gained by withholding the tokens of least confidence."""
-        confidence = np.split(self.confidence, np.cumsum(self.lengths)[:-1])
-        truth, answers = self.labellings("truth"), self.labellings("answers")
-        return abstention_curve(truth, answers, confidence, calibrated=self.probability)
+        return AbstentionCurve.of(self.confidence, self.truth == self.answers, calibrated=self.probability)
 
     def reliability(self, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
         """Promised and kept accuracy by confidence; only of probabilities."""

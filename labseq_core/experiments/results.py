@@ -21,7 +21,7 @@ from labseq_core.persistence import load_archive, save_archive
 MEASURED = ("train_seconds", "predict_seconds", "peak_megabytes")  # different each time
 AVERAGED = (
     "accuracy", "sequence_accuracy", "hamming_risk", "span_precision", "span_recall", "span_f1", "log_loss", "brier", "ece",
-    "aurc", "n_attributes", "n_parameters", "used_share", "model_bytes", *MEASURED,
+    "aurc", "dev_accuracy", "n_attributes", "n_parameters", "used_share", "model_bytes", *MEASURED,
 )  # fmt: skip
 
 

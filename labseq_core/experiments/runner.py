@@ -12,7 +12,7 @@ from functools import lru_cache
 from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
-from labseq_core.evaluation import calibration, evaluate, fit_temperature, marginals_at, top_labels
+from labseq_core.evaluation import calibration, evaluate, fit_temperature, marginals_at, token_accuracy, top_labels
 from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.memory import peak_megabytes, reset_peak
 from labseq_core.experiments.predictions import Predictions, archive_bytes
@@ -66,12 +66,14 @@ def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int |
     begin = time.perf_counter()
     watched = parts.dev if choice.watches_development else None
     learner.fit(parts.encoded, parts.train.labels, dev=watched, callback=_Callback(report))
-    facts = {"data_hash": data_hash(config.dataset)}
-    if task.point is not None:
-        score = search_score(parts.dev.labels, learner.predict(parts.dev))
-        facts["tried"] = {**values, "score": score, "seconds": time.perf_counter() - begin}
-    seconds = {"train_seconds": time.perf_counter() - begin}
-    return _tested(config, task, learner, parts, facts, seconds)
+    trained = time.perf_counter() - begin
+    facts = {"data_hash": data_hash(config.dataset), "row": {"dev_accuracy": None}}
+    if parts.dev is not None:
+        predicted = learner.predict(parts.dev)
+        facts["row"]["dev_accuracy"] = token_accuracy(parts.dev.labels, predicted)
+        if task.point is not None:
+            facts["tried"] = {**values, "score": search_score(parts.dev.labels, predicted), "seconds": trained}
+    return _tested(config, task, learner, parts, facts, trained)
 
 
 def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
@@ -103,13 +105,13 @@ def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, repor
 
 
 def _tested(
-    config: ExperimentConfig, task: Task, learner: SequenceLearner, parts: _Parts, facts: dict, seconds: dict
+    config: ExperimentConfig, task: Task, learner: SequenceLearner, parts: _Parts, facts: dict, train_seconds: float
 ) -> TaskOutcome:
     """The scores of a trained model, and what pages want of it."""
     test, choice = parts.test, config.methods[task.method]
     begin = time.perf_counter()
     predicted = learner.predict(parts.encoded_test)
-    seconds["predict_seconds"] = time.perf_counter() - begin
+    predict_seconds = time.perf_counter() - begin
     said, temperature = _answers(config, learner, parts)
     kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
     found = evaluate(test.labels, predicted)
@@ -125,13 +127,15 @@ def _tested(
         **found.summary(),
         **_probability_scores(said, test.labels),
         "aurc": kept.abstention().aurc,
+        **facts["row"],
         "temperature": temperature,
         "n_train_tokens": parts.train.n_tokens,
         "n_attributes": parts.encoded.n_attributes,
         "n_parameters": learner.n_parameters_,
         "used_share": used_share(learner),
         "model_bytes": learner.n_bytes_,
-        **seconds,
+        "train_seconds": train_seconds,
+        "predict_seconds": predict_seconds,
         "peak_megabytes": peak_megabytes(),
     }
     facts["confusion"] = {"labels": list(found.confusion.labels), "counts": found.confusion.counts.tolist()}
@@ -160,7 +164,7 @@ def _answers(config: ExperimentConfig, learner: SequenceLearner, parts: _Parts) 
         return answers(learner, parts.encoded_test), None
     temperature = fit_temperature(learner.potentials(parts.dev), parts.dev.labels, learner.classes_).temperature
     marginals = marginals_at(learner.potentials(parts.encoded_test), temperature)
-    return Answers(*top_labels(marginals, learner.classes_), marginals, list(learner.classes_)), temperature
+    return Answers(*top_labels(marginals, learner.classes_), True, marginals, list(learner.classes_)), temperature
 
 
 def _probability_scores(said: Answers, truth: list[list[str]]) -> dict[str, float | None]:
@@ -194,6 +198,11 @@ def training_tokens_of(config: ExperimentConfig, fold: int = 0) -> list[list[str
 def scored_part(config: ExperimentConfig, fold: int = 0) -> Sequences:
     """What the models of a fold are scored on."""
     return _split(config.dataset, config.sequences, config.folds, config.seed, fold)[2]
+
+
+def scored_parts(config: ExperimentConfig) -> list[Sequences]:
+    """The same of all folds."""
+    return [scored_part(config, fold) for fold in range(max(1, config.folds))]
 
 
 def development_part(config: ExperimentConfig) -> Sequences | None:

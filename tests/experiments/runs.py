@@ -6,13 +6,14 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, status
+from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, predictions, status
 from labseq_core.experiments.collecting import collect
 from labseq_core.experiments.engine import artefact_name
 from labseq_core.experiments.runner import TaskOutcome, run_task
 from labseq_core.experiments.service import run_id_of, run_row
 from labseq_core.experiments.store import RunStore
 from labseq_core.experiments.tasks import best_point, searches_before, tasks_of
+from labseq_core.explain import Answers
 
 PATIENCE = 180.0  # seconds; a machine that is busy with other tests may need long to start a process
 
@@ -75,3 +76,9 @@ def trained_here(config: ExperimentConfig) -> str:
     row = {**run_row(config), "id": run_id, "state": "done", "metrics": metrics, "data_hash": metrics["data_hash"]}
     RunStore().insert(row, tasks, blobs)
     return run_id
+
+
+def answers_of(run_id: str, label: str) -> Answers:
+    """What a method of a run said of each token, sentence by sentence."""
+    given = predictions(run_id, label)
+    return Answers(given.labellings("answers"), given.confidences(), given.probability)

@@ -11,6 +11,7 @@ from labseq_core._checks import LabSeqError
 from labseq_core.commands.choices import method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.kernels import Linear, Polynomial
+from tests.experiments.runs import outcomes_here
 from tests.kernels.strategies import kernels
 
 CORPUS = "spanish-ner"
@@ -159,8 +160,6 @@ def test_labels_say_what_differs_from_the_default():
 
 @pytest.mark.parametrize("folds", [0, 3])
 def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
-    from labseq_core.experiments.runner import run_task, tasks_of
-
     chosen = [("hmm", {}), ("perceptron", {"epochs": 2}), ("exp", {"length_decay": 0.1}), ("crf-marginal", {})]
     chosen += [("boost", {"rounds": 40, "patience": 5}), ("dual-perceptron", {"kernel": "2*token+rbf:1", "epochs": 2})]
     made = config(
@@ -168,7 +167,7 @@ def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
     )
     exec(compile(made.python_snippet(), "snippet", "exec"), {})
     printed = [line.split("{", 1)[1] for line in capsys.readouterr().out.splitlines()]
-    rows = [run_task(made, task, lambda progress: True).row for task in tasks_of(made)]
+    rows = [outcome.row for outcome in outcomes_here(made).values()]
     assert len(printed) == len(rows)
     for line, row in zip(printed, rows):
         assert f"'accuracy': {row['accuracy']}" in line
