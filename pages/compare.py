@@ -3,7 +3,7 @@
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import caching, charts, downloads, metrics, session, tokens
+from pages.ui import caching, charts, downloads, metrics, run_panel, session, tokens
 from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
 from pages.ui.run_choice import choose_run
@@ -73,6 +73,7 @@ st.title("Compare")
 found = choose_run()
 if found is None:
     st.stop()
+run_panel.warn_of_failures(found)
 scores(found)
 one_method(found)
 examples(found)

@@ -289,10 +289,10 @@ def default_line(found: RunResult) -> str:
 
 def _line(dataset: str, labels: tuple[str, ...], features: str, folds: int, seed: int, name: str) -> str:
     split = f"{folds} folds" if folds else "train/test"
-    return f"{_corpus_name(dataset)}: {_methods(labels)} · {features} · {split} · seed {seed} · {name}"
+    return f"{corpus_name(dataset)}: {short_methods(labels)} · {features} · {split} · seed {seed} · {name}"
 
 
-def _methods(labels: tuple[str, ...]) -> str:
+def short_methods(labels: tuple[str, ...]) -> str:
     """The methods of a run; where that would be long, without their options."""
     whole = ", ".join(labels)
     if len(whole) <= _LONGEST_LIST:
@@ -301,8 +301,16 @@ def _methods(labels: tuple[str, ...]) -> str:
     return ", ".join(title if count == 1 else f"{count} × {title}" for title, count in titles.items())
 
 
-def _corpus_name(dataset: str) -> str:
+def corpus_name(dataset: str) -> str:
+    """Short enough for a line: an uploaded file has a long id."""
     return f"upload {dataset.partition(':')[2][:8]}" if is_upload(dataset) else dataset
+
+
+@st.cache_data(max_entries=10_000, show_spinner=False)
+def leader(run_id: str) -> tuple[str, float]:
+    """The method of a finished run with the best token accuracy, and that."""
+    best = max(result(run_id).summary(), key=lambda row: row["accuracy_mean"])
+    return best["label"], best["accuracy_mean"]
 
 
 def recent_runs() -> list[dict]:
@@ -310,7 +318,7 @@ def recent_runs() -> list[dict]:
     return [
         {
             "run": run.run_id,
-            "corpus": _corpus_name(run.dataset),
+            "corpus": corpus_name(run.dataset),
             "methods": ", ".join(run.labels),
             "state": run.state,
             "progress": run.fraction,

@@ -26,6 +26,7 @@ def navigate() -> st.Page:
             st.Page("pages/abstain.py", title="Abstain", icon=":material/front_hand:"),
             st.Page("pages/inside.py", title="Inside", icon=":material/search_insights:"),
             st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
+            st.Page("pages/history.py", title="History", icon=":material/history:"),
         ]
     )
 
