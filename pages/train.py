@@ -3,6 +3,7 @@
 import streamlit as st
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, submit
+from labseq_core.experiments.cost import expected_cost
 from pages.ui import caching, charts, corpus_choice, cost_words, forms, run_panel, session
 from pages.ui.metrics import summary_table
 from pages.ui.navigation import only_in_app
@@ -26,6 +27,15 @@ def choose() -> ExperimentConfig | None:
         chosen = tuple(forms.method_choice(*draft) for draft in methods)
         return ExperimentConfig(info.name, chosen, FeatureChoice(**features), **split)
     return None
+
+
+def cost(config: ExperimentConfig) -> None:
+    """What the click would cost."""
+    if caching.is_answered(config):
+        st.caption("Expected: at once. This run is in the store already.")
+        return
+    with session.shown_errors():
+        st.caption(cost_words.expected(expected_cost(config)), help=cost_words.HELP)
 
 
 def start(config: ExperimentConfig) -> None:
@@ -82,8 +92,7 @@ left, right = st.columns([2, 3], gap="large")
 with left:
     config = choose()
     if config:
-        with session.shown_errors():
-            st.caption(cost_words.expected(caching.cost(config)), help=cost_words.HELP)
+        cost(config)
     if st.button("Start training", type="primary", shortcut="Ctrl+Enter", disabled=config is None, width="stretch"):
         start(config)
 with right:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from labseq_core.experiments.config import ExperimentConfig, MethodChoice, shown_value
 from labseq_core.experiments.results import RunResult
+from labseq_core.learners.options import SEED
 from labseq_core.learners.registry import find_method, method_options
 
 NOTHING = "–"
@@ -31,25 +32,29 @@ def config_entries(config: ExperimentConfig) -> dict[str, str]:
         title = find_method(choice.method).title
         seen[title] += 1
         name = title if seen[title] == 1 else f"{title} ({seen[title]})"
-        entries[name] = "trained"
-        entries |= {f"{name}: {option}": value for option, value in _options(choice).items()}
+        entries[name] = choice.label.removeprefix(title).strip(" ()") or "as usual"
+        entries |= {f"{name}: {option}": value for option, value in _options(choice, config.seed).items()}
     return entries
 
 
-def _options(choice: MethodChoice) -> dict[str, str]:
+def _options(choice: MethodChoice, seed: int) -> dict[str, str]:
     values = {}
     for name, option in method_options(choice.method).items():
         if name in choice.search:
             values[name] = "best of " + ", ".join(map(shown_value, choice.search[name]))
         else:
-            values[name] = shown_value(choice.options.get(name, option.plain(option.default)))
+            usual = seed if name == SEED.name else option.plain(option.default)
+            values[name] = shown_value(choice.options.get(name, usual))
     return values
 
 
 def side_by_side(first: dict[str, str], second: dict[str, str]) -> list[dict]:
-    """A row for each entry of either: entry, first, second, differs."""
+    """A row for each entry of either: entry, first, second, differs. A method that only one has is told in one row."""
     rows = []
     for name in dict.fromkeys([*first, *second]):
+        of = name.partition(": ")[0]
+        if of != name and (of in first) != (of in second):
+            continue
         pair = first.get(name, NOTHING), second.get(name, NOTHING)
         rows.append({"entry": name, "first": pair[0], "second": pair[1], "differs": pair[0] != pair[1]})
     return rows

@@ -18,6 +18,7 @@ from labseq_core.data.sequences import Column
 from labseq_core.data.uploads import is_upload
 from labseq_core.evaluation import AbstentionCurve, Calibration, token_accuracy
 from labseq_core.experiments import (
+    ExperimentConfig,
     Predictions,
     RunResult,
     RunSummary,
@@ -29,6 +30,7 @@ from labseq_core.experiments import (
 )
 from labseq_core.experiments.lessons import lessons
 from labseq_core.experiments.runner import scored_parts, training_data, training_tokens_of
+from labseq_core.experiments.service import run_id_of
 from labseq_core.explain import (
     Answers,
     bound_curves,
@@ -304,6 +306,11 @@ def short_methods(labels: tuple[str, ...]) -> str:
 def corpus_name(dataset: str) -> str:
     """Short enough for a line: an uploaded file has a long id."""
     return f"upload {dataset.partition(':')[2][:8]}" if is_upload(dataset) else dataset
+
+
+def is_answered(config: ExperimentConfig) -> bool:
+    """Whether the store has the run of this configuration already."""
+    return any(run.state == "done" for run in list_runs(1, text=run_id_of(config)))
 
 
 @st.cache_data(max_entries=10_000, show_spinner=False)

@@ -18,7 +18,7 @@ def import_form() -> None:
         st.form("import", clear_on_submit=True, border=False),
     ):
         file = st.file_uploader(
-            "Zip file that LabSeq exported", type="zip", max_upload_size=MAX_UPLOAD_MEGABYTES,
+            "Zip file that LabSeq exported", type="zip", key="import.file", max_upload_size=MAX_UPLOAD_MEGABYTES,
             help=f"Up to {MAX_UPLOAD_MEGABYTES} MB here; `labseq runs import FILE` takes larger ones.",
         )  # fmt: skip
         if st.form_submit_button("Import", icon=":material/upload:"):

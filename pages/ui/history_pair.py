@@ -10,7 +10,9 @@ from labseq_core.experiments.contrast import config_entries, score_contrast, sid
 from pages.ui import caching, downloads
 from pages.ui.metrics import DECIMALS, METRICS
 
-_SCORES = (*METRICS, "train_seconds", "n_parameters")
+_TITLES = {name: metric.title for name, metric in METRICS.items()} | {
+    "train_seconds": "Training, s", "n_parameters": "Parameters",
+}  # fmt: skip
 
 
 def two_runs(first: str, second: str) -> None:
@@ -56,8 +58,8 @@ def _scores(first: str, second: str) -> None:
         which = "Neither run is" if not any(done) else f"The {'second' if done[0] else 'first'} run is not"
         st.markdown(f"{which} finished, so there is nothing to compare yet.")
         return
-    rows = score_contrast(caching.finished(first), caching.finished(second), _SCORES)
-    table = pd.DataFrame(rows)
+    rows = score_contrast(caching.finished(first), caching.finished(second), tuple(_TITLES))
+    table = pd.DataFrame(rows).replace({"score": _TITLES})
     number = st.column_config.NumberColumn(format=f"%.{DECIMALS}f")
     st.dataframe(table, hide_index=True, column_config=dict.fromkeys(("first", "second", "change"), number))
     downloads.csv_button("Scores side by side as CSV", table, "labseq-two-scores.csv")

@@ -64,7 +64,9 @@ def _facts(run: RunSummary, now: RunStatus) -> None:
         f"Run {run.run_id}{''.join(f', {mark}' for mark in marks)}; begun {moment(run.created)}{finished}; configuration "
         f"{run.config_hash}, {data}{made}."
     )
-    if now.state != "done":
+    if now.active:
+        st.progress(now.fraction, text=now.message)
+    elif now.state != "done":
         run_panel.what_is_left(now)
 
 
