@@ -23,8 +23,6 @@ only_in_app()
 st.title("History")
 with session.shown_errors():
     ids = history_list.choose_rows(history_list.filters())
-    history_import.import_form()
-    if ids:
-        st.button("Choose none", icon=":material/close:", on_click=history_list.choose, args=([],))
     with session.shown_errors():
         chosen_runs(ids)
+    history_import.import_form()

@@ -82,6 +82,7 @@ def recent() -> None:
         st.dataframe(
             runs, hide_index=True, column_config={"progress": st.column_config.ProgressColumn(format="percent")}
         )
+        session.go("All runs", "history", "history")
     else:
         st.markdown("None yet. The choices as they are take a few seconds: press **Start training** or **Ctrl+Enter**.")
 

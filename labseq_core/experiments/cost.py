@@ -136,12 +136,11 @@ def _epochs(options: dict, size: DataSize) -> float:
 
 
 def _rounds(options: dict, size: DataSize) -> float:
-    """A boosting round looks at all features, and repeats inference where the chosen one fires."""
-    return options["rounds"] * (_one_pass(size) * _ROUND_SHARE[options["bound"]] + size.vocabulary * size.labels)
+    """A boosting round looks at all features, and repeats inference where the chosen one fires; an exact step several times."""
+    step = {"exact": 1.0}.get(options["bound"], 0.6)
+    return options["rounds"] * step * size.tokens * (600 + size.attributes * size.labels + size.labels**2)
 
 
-# Of all positions those that a round computes anew; an exact step takes several looks at them.
-_ROUND_SHARE = {"loose": 0.05, "tight": 0.05, "exact": 0.1}
 # Seconds for a unit of work.
 _MODELS: dict[str, tuple[Callable[[dict, DataSize], float], float]] = {
     "hmm": (_counting, 2e-8),
@@ -152,10 +151,10 @@ _MODELS: dict[str, tuple[Callable[[dict, DataSize], float], float]] = {
     "crf-marginal-exp": (_gradients(170), 4e-9),
     "exp": (_gradients(220), 8e-9),
     "perceptron": (_epochs, 1e-9),
-    "boost": (_rounds, 2e-9),
-    "logitboost": (_rounds, 2e-9),
-    "adaboost-mr": (_rounds, 2e-9),
-    "viterbi-boost": (_rounds, 2e-9),
+    "boost": (_rounds, 5e-10),
+    "logitboost": (_rounds, 5e-10),
+    "adaboost-mr": (_rounds, 3e-10),
+    "viterbi-boost": (_rounds, 3e-10),
 }
 
 
@@ -190,7 +189,7 @@ def _kernel_cost(method: str, options: dict, size: DataSize) -> tuple[float, flo
         del routes["explicit"]
     fitting = {route: cost for route, cost in routes.items() if cost[1] < room}
     if method == "gps" and (options["route"] == "low-rank" or options["rank"] or not fitting):
-        rank = options["rank"] or min(_RANK, size.observations)
+        rank = options["rank"] or min(_RANK, size.observations, room * MEGABYTE / (16 * size.observations))
         return _low_rank(options, size, rank), 16 * size.observations * rank / MEGABYTE
     return next(iter((fitting or routes).values()))
 
@@ -214,17 +213,18 @@ def _gp_iterations(options: dict) -> int:
     return min(usual, options["max_iter"])
 
 
-def _coordinates(options: dict, size: DataSize) -> float:
-    """How many a sparse Gaussian process takes, one sequence after the other."""
+def _sparse(options: dict, size: DataSize) -> float:
+    """Coordinates are taken one sequence after the other; what is known of them grows with the observations."""
     units = size.sequences if options["basis"] == "sequence" else size.tokens
-    return options["coordinates"] or options["fraction"] * units
+    taken = options["coordinates"] or options["fraction"] * units
+    return 1.1e-3 * (taken * size.tokens) ** 0.5 + 3e-8 * taken * size.observations * size.labels
 
 
 _EXPLICIT: dict[str, Callable[[dict, DataSize, float], float]] = {
     "dual-perceptron": lambda options, size, entries: 1e-9 * options["epochs"] * _one_pass(size, entries),
     "hmsvm": lambda options, size, entries: 5e-5 * size.tokens * (1 + entries / 20),
     "gps": lambda options, size, entries: 2e-9 * _gp_iterations(options) * _one_pass(size, entries),
-    "sgps": lambda options, size, entries: 1e-9 * _coordinates(options, size) * size.observations * 10,
+    "sgps": lambda options, size, entries: _sparse(options, size),
 }
 _GRAM: dict[str, Callable[[dict, DataSize], float]] = {
     "dual-perceptron": lambda options, size: 3.5e-9 * options["epochs"] * size.tokens * (1000 + size.observations / 10),
@@ -233,5 +233,5 @@ _GRAM: dict[str, Callable[[dict, DataSize], float]] = {
         5e-9 * size.observations**2
         + _gp_iterations(options) * (2e-10 * size.labels * size.observations**2 + 2e-9 * _one_pass(size))
     ),
-    "sgps": lambda options, size: 1e-9 * _coordinates(options, size) * size.observations * 10,
+    "sgps": lambda options, size: _sparse(options, size),
 }

@@ -324,11 +324,11 @@ def recent_runs() -> list[dict]:
     """The newest runs, as rows of a table."""
     return [
         {
-            "run": run.run_id,
             "corpus": corpus_name(run.dataset),
-            "methods": ", ".join(run.labels),
             "state": run.state,
             "progress": run.fraction,
+            "methods": ", ".join(run.labels),
+            "run": run.run_id,
         }
         for run in list_runs(_RECENT)
     ]

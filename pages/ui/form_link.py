@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from labseq_core.experiments import ExperimentConfig, MethodChoice
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.config import shown_value
-from labseq_core.features import TEMPLATES
 from labseq_core.learners import METHODS, method_options
 from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import SEED
@@ -57,10 +56,11 @@ def _kernel_choices(key: str, text: str) -> Choices:
 def _other_choices(config: ExperimentConfig) -> tuple[Choices, list[str]]:
     """Features and split. What has a list in the form must be in it."""
     features, left_out = config.features, []
+    usual_features = FeatureChoice(features.template, columns=features.columns)
     choices: Choices = {"features": features.template}
     listed = {
-        "window": (features.window, TEMPLATES[features.template][0], WINDOWS),
-        "bins": (features.bins, None, BINS),
+        "window": (features.window, usual_features.window, WINDOWS),
+        "bins": (features.bins, usual_features.bins, BINS),
         "folds": (config.folds, 0, FOLDS),
     }
     for name, (value, usual, offered) in listed.items():

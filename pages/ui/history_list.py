@@ -45,6 +45,8 @@ def choose_rows(wanted: dict) -> list[str]:
         page = st.pagination(size.n_pages, key=_PAGE, bind="query-params") if size.n_pages > 1 else 1
         shown = listing(wanted, size, page)
         with st.container(horizontal=True, width="content"):
+            if chosen():
+                st.button("Choose none", icon=":material/close:", on_click=choose, args=([],))
             _csv_buttons(wanted, shown)
     with table:
         _table(shown)
@@ -66,7 +68,7 @@ def _table(shown: Listing) -> None:
             "pinned": st.column_config.TextColumn("★", width=40),
             "methods": st.column_config.TextColumn(width="medium"),
         },
-        alt="Runs, the newest first. Choose one to see what it was, or two to compare them.",
+        placeholder="–", alt="Runs, the newest first. Choose one to see what it was, or two to compare them.",
     )  # fmt: skip
 
 

@@ -10,9 +10,12 @@ from labseq_core.experiments.contrast import config_entries, score_contrast, sid
 from pages.ui import caching, downloads
 from pages.ui.metrics import DECIMALS, METRICS
 
-_TITLES = {name: metric.title for name, metric in METRICS.items()} | {
-    "train_seconds": "Training, s", "n_parameters": "Parameters",
-}  # fmt: skip
+# What is compared: its title, and how a value and a change of it are written.
+_SHOWN = {
+    **{name: (metric.title, f".{DECIMALS}f") for name, metric in METRICS.items()},
+    "train_seconds": ("Training, s", ".2f"),
+    "n_parameters": ("Parameters", ",.0f"),
+}
 
 
 def two_runs(first: str, second: str) -> None:
@@ -23,7 +26,7 @@ def two_runs(first: str, second: str) -> None:
     only = st.toggle("Only differences", value=True, key="differences", bind="query-params")
     rows = _entries(first, second)
     shown = [row for row in rows if row["differs"] or not only]
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("What was chosen")
         if shown:
@@ -58,11 +61,16 @@ def _scores(first: str, second: str) -> None:
         which = "Neither run is" if not any(done) else f"The {'second' if done[0] else 'first'} run is not"
         st.markdown(f"{which} finished, so there is nothing to compare yet.")
         return
-    rows = score_contrast(caching.finished(first), caching.finished(second), tuple(_TITLES))
-    table = pd.DataFrame(rows).replace({"score": _TITLES})
-    number = st.column_config.NumberColumn(format=f"%.{DECIMALS}f")
-    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(("first", "second", "change"), number))
-    downloads.csv_button("Scores side by side as CSV", table, "labseq-two-scores.csv")
+    rows = score_contrast(caching.finished(first), caching.finished(second), tuple(_SHOWN))
+    st.dataframe(pd.DataFrame(map(_written, rows)), hide_index=True)
+    downloads.csv_button("Scores side by side as CSV", pd.DataFrame(rows), "labseq-two-scores.csv")
+
+
+def _written(row: dict) -> dict:
+    title, form = _SHOWN[row["score"]]
+    values = {name: "–" if row[name] is None else f"{row[name]:{form}}" for name in ("first", "second")}
+    change = "" if row["change"] is None else f"{row['change']:+{form}}"
+    return {"method": row["method"], "score": title, **values, "change": change}
 
 
 def _is_finished(run_id: str) -> bool:

@@ -88,7 +88,7 @@ def run_row(run: RunSummary) -> dict:
             method, accuracy = caching.leader(run.run_id)
     return {
         "pinned": "★" if run.pinned else "", "begun": moment(run.created), "corpus": caching.corpus_name(run.dataset),
-        "methods": caching.short_methods(run.labels), "state": f"{state}, imported" if run.imported else state,
+        "state": f"{state}, imported" if run.imported else state, "methods": caching.short_methods(run.labels),
         "best accuracy": accuracy, "best method": method, "features": run.features, "split": split(run.folds),
         "seed": run.seed, "run": run.run_id,
     }  # fmt: skip
@@ -98,8 +98,8 @@ def default_row(found: RunResult) -> dict:
     config = found.config
     method, accuracy = caching.leader(found.run_id)
     return {
-        "pinned": "", "begun": moment(found.created), "corpus": config.dataset,
-        "methods": caching.short_methods(tuple(choice.label for choice in config.methods)), "state": OURS,
+        "pinned": "", "begun": moment(found.created), "corpus": config.dataset, "state": OURS,
+        "methods": caching.short_methods(tuple(choice.label for choice in config.methods)),
         "best accuracy": accuracy, "best method": method, "features": config.features.label, "split": split(config.folds),
         "seed": config.seed, "run": found.run_id,
     }  # fmt: skip

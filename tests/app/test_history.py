@@ -294,8 +294,8 @@ def test_two_runs_are_compared_in_what_differs(open_page):
     ]
     (row,) = scores[(scores["method"] == "HMM") & (scores["score"] == "Token accuracy")].to_dict("records")
     means = [result(run_id).summary()[0]["accuracy_mean"] for run_id in (first, second)]
-    assert [row["first"], row["second"]] == means
-    assert row["change"] == means[1] - means[0]
+    assert [row["first"], row["second"]] == [f"{mean:.4f}" for mean in means]
+    assert row["change"] == f"{means[1] - means[0]:+.4f}"
     app.toggle(key="differences").set_value(False).run()
     assert len(app.dataframe[1].value) > len(chosen)
     press(app, "Delete these 2 runs")
