@@ -68,7 +68,7 @@ def _table(shown: Listing) -> None:
             "pinned": st.column_config.TextColumn("★", width=40),
             "methods": st.column_config.TextColumn(width="medium"),
         },
-        placeholder="–", alt="Runs, the newest first. Choose one to see what it was, or two to compare them.",
+        placeholder="–", alt="Runs, the newest first",
     )  # fmt: skip
 
 

@@ -21,11 +21,10 @@ from labseq_core.experiments import (
     result,
     status,
 )
-from labseq_core.experiments.service import run_id_of, run_row
+from labseq_core.experiments.service import run_id_of
 from labseq_core.experiments.store import RunStore
-from labseq_core.experiments.tasks import tasks_of
 from pages.ui.history_rows import PER_PAGE, list_csv, scores_csv
-from tests.app.conftest import problems, run_until, text
+from tests.app.conftest import planted, problems, run_until, text
 from tests.experiments.runs import quick, trained_here
 
 OURS = len(default_results())
@@ -35,18 +34,6 @@ SMALL = b"Ana B-PER\nsleeps O\n\nIn O\nLima B-LOC\n\nIt O\nrains O\n\nEva B-PER\
 @pytest.fixture(autouse=True)
 def own_store(tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
-
-
-def planted(state: str, config=None, done: int = 0, **columns) -> str:
-    """A run in some state that nobody works at, with so many of its trainings finished."""
-    config = config or quick()
-    tasks = [
-        {"label": task.label, "fold": task.fold, "point": task.point, "state": "done" if number < done else "queued"}
-        for number, task in enumerate(tasks_of(config))
-    ]
-    run_id = columns.pop("id", run_id_of(config))
-    RunStore().insert({**run_row(config), "id": run_id, "state": state, **columns}, tasks, {})
-    return run_id
 
 
 def listed(app) -> list[str]:

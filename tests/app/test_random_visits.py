@@ -12,6 +12,7 @@ from labseq_core.experiments import default_results
 from tests.app.conftest import problems
 
 CHOICES = 40
+TYPED = ("", "crf", "l2 = 0.1", "%_*'\"", "<b>", "0.1 1", "x" * 300)
 # Their options are shown by a text but chosen by an id.
 IDS = {
     "dataset.choice": [info.name for info in list_datasets()],
@@ -20,7 +21,15 @@ IDS = {
 
 
 def widgets(app: AppTest) -> list:
-    kinds = (app.selectbox, app.multiselect, app.segmented_control, app.number_input, app.toggle, app.slider)
+    kinds = (
+        app.selectbox,
+        app.multiselect,
+        app.segmented_control,
+        app.number_input,
+        app.toggle,
+        app.slider,
+        app.text_input,
+    )
     return [widget for kind in kinds for widget in kind if not widget.disabled]
 
 
@@ -30,6 +39,8 @@ def change(widget, random: Random) -> None:
         widget.set_value(
             random.choice([name for name in IDS[widget.key] if widget.format_func(name) in widget.options])
         )
+    elif kind == "TextInput":
+        widget.set_value(random.choice(TYPED))
     elif kind == "Toggle":
         widget.set_value(not widget.value)
     elif kind in ("NumberInput", "Slider"):
@@ -45,7 +56,8 @@ def change(widget, random: Random) -> None:
 
 PAGES = {
     "start": {}, "data": {}, "train": {}, "compare": {}, "abstain": {}, "inside": {},
-    "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"},
+    "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"}, "history": {},
+    "history, one run": {"runs": "default:spanish-ner"}, "history, two runs": {"runs": "default:boosting,default:parity"},
 }  # fmt: skip
 
 

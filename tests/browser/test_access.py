@@ -9,7 +9,8 @@ pytestmark = pytest.mark.browser
 
 PAGES = (
     "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
-    "/inside?tab=HM-SVM", "/inside?tab=GPSC",
+    "/inside?tab=HM-SVM", "/inside?tab=GPSC", "/history", "/history?runs=default:spanish-ner",
+    "/history?runs=default:spanish-ner,default:boosting",
 )  # fmt: skip
 
 

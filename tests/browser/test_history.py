@@ -18,6 +18,7 @@ from tests.browser.server import Dashboard, running_dashboard, settle
 pytestmark = pytest.mark.browser
 
 SECONDS_TO_TRAIN = 240  # routines may have to be compiled first
+MILLISECONDS_TO_DOWNLOAD = 60_000
 # Bounds are generous, since tests run beside other work; what was measured is printed.
 SECONDS_TO_RUNNING, SECONDS_TO_CANCEL = 10.0, 20.0
 LONG = "/train?dataset=pitch-accent&methods=CRF&methods=Averaged+perceptron&folds=5&perceptron.epochs=4000&seed={seed}"
@@ -126,18 +127,19 @@ def test_rows_are_chosen_and_taken_home(page, server, tmp_path):
     page.get_by_role("heading", name="toy-pos: HMM").wait_for()
     page.get_by_role("button", name="Pin", exact=True).click()
     page.get_by_role("button", name="Unpin").wait_for()
-    with page.expect_download() as download:
+    settle(page)
+    with page.expect_download(timeout=MILLISECONDS_TO_DOWNLOAD) as download:
         page.get_by_role("button", name="Export").click()
     packed = tmp_path / "run.zip"
     download.value.save_as(packed)
     with zipfile.ZipFile(packed) as archive:
         assert {"config.yaml", "scores.csv", "predictions.csv"} <= set(archive.namelist())
-    with page.expect_download() as download:
+    with page.expect_download(timeout=MILLISECONDS_TO_DOWNLOAD) as download:
         page.get_by_role("button", name="List as CSV").click()
     with open(download.value.path(), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows[0]["run_id"] == run_id
-    with page.expect_download() as download:
+    with page.expect_download(timeout=MILLISECONDS_TO_DOWNLOAD) as download:
         page.get_by_role("button", name="Scores as CSV").click()
     with open(download.value.path(), encoding="utf-8", newline="") as file:
         assert run_id in {row["run_id"] for row in csv.DictReader(file)}
@@ -165,14 +167,14 @@ def test_rows_are_chosen_and_taken_home(page, server, tmp_path):
 def test_two_rows_are_compared(page, server):
     opened(page, server, "/history?find=default%3A")
     tick(page, 0)
-    page.get_by_role("button", name="Compare").wait_for()
+    page.get_by_role("button", name="Compare", exact=True).wait_for()
     settle(page)
     tick(page, 1)
     page.get_by_role("heading", name="Two runs side by side").wait_for()
     settle(page)
     ids = parse_qs(urlsplit(page.url).query)["runs"][0].split(",")
     assert len(ids) == 2
-    with page.expect_download() as download:
+    with page.expect_download(timeout=MILLISECONDS_TO_DOWNLOAD) as download:
         page.get_by_role("button", name="Configurations as CSV").click()
     with open(download.value.path(), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
