@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, made_with, resume, status
@@ -10,6 +12,7 @@ from pages.ui import charts, session
 
 FAST, SLOW = 1.0, 2.5  # seconds between two looks
 _FAST_LOOKS = 15
+_WAIT_FOR_CANCEL = 2.0  # seconds
 
 
 def follow(run_id: str) -> RunStatus:
@@ -38,7 +41,7 @@ def _draw(now: RunStatus) -> None:
         text, button = st.columns([4, 1], vertical_alignment="center")
         share = f" ({now.fraction:.0%})" if now.fraction else ""
         text.progress(now.fraction, text=f"{_sentence(now.message)}{share}")
-        button.button("Cancel", icon=":material/stop_circle:", on_click=cancel, args=(now.run_id,), width="stretch")
+        button.button("Cancel", icon=":material/stop_circle:", on_click=_cancel, args=(now.run_id,), width="stretch")
     elif now.state != "done":
         what_is_left(now)
     with st.container(horizontal=True):
@@ -48,6 +51,14 @@ def _draw(now: RunStatus) -> None:
     if figure:
         st.caption("Objective by iteration; lower is better. Scales differ between methods.")
         charts.draw(figure, "objective", f"Objective by iteration. Latest: {_latest(now.tasks)}")
+
+
+def _cancel(run_id: str) -> None:
+    """Stop a run, and wait a moment for it to stop: the page then says so at once, not at its next look."""
+    cancel(run_id)
+    give_up = time.monotonic() + _WAIT_FOR_CANCEL
+    while status(run_id).active and time.monotonic() < give_up:
+        time.sleep(0.05)
 
 
 def what_is_left(now: RunStatus) -> None:

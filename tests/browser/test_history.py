@@ -77,8 +77,9 @@ def test_a_run_is_found_after_a_reload_and_cancelled(page, server):
     page.reload()
     page.get_by_role("button", name="Cancel").wait_for()
     assert parse_qs(urlsplit(page.url).query)["job"] == [run_id]
-    settled = page.get_by_text(re.compile("Training|Preparing|Starting"))
-    settled.first.wait_for()
+    at_work = RunStore(server.store)
+    wait_for(lambda: any(task["iteration"] for task in at_work.tasks(run_id)), "the training did not begin")
+    settle(page)
 
     begin = time.monotonic()
     page.get_by_role("button", name="Cancel").click()
