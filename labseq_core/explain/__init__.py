@@ -10,6 +10,7 @@ from labseq_core.explain.boosting import (
     rounds_csv,
 )
 from labseq_core.explain.confidence import Answers, answers, has_probabilities, withheld_csv, withheld_rows
+from labseq_core.explain.lattice import RECURSIONS, Lattice, Step, forced
 from labseq_core.explain.sparse_gp import (
     CERTIFICATE_COLUMNS,
     PATH_COLUMNS,
@@ -40,7 +41,7 @@ from labseq_core.explain.weights import (
 )
 
 __all__ = [
-    "CERTIFICATE_COLUMNS", "PATH_COLUMNS", "Answers", "answers", "bound_curves", "certificate_rows", "has_probabilities",
+    "CERTIFICATE_COLUMNS", "PATH_COLUMNS", "RECURSIONS", "Answers", "Lattice", "Step", "answers", "bound_curves", "certificate_rows", "forced", "has_probabilities",
     "has_rounds", "has_support", "has_weights", "is_dense_gp", "is_gp", "is_sparse_gp", "label_weights", "largest_weights",
     "nearly_as_good", "promised_log_losses", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem",
     "shows_log_probabilities", "sparse_path", "sparseness", "support_csv", "support_examples", "support_figure",
