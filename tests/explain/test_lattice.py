@@ -29,7 +29,12 @@ def chain(seed: int, length: int, n_labels: int, forbid: float = 0.0, per_positi
 
 
 chains = some.builds(
-    chain, some.integers(0, 10**6), some.integers(1, 5), some.integers(1, 4), some.sampled_from([0.0, 0.3]), some.booleans()
+    chain,
+    some.integers(0, 10**6),
+    some.integers(1, 5),
+    some.integers(1, 4),
+    some.sampled_from([0.0, 0.3]),
+    some.booleans(),
 )
 
 
@@ -60,9 +65,7 @@ def test_nodes_are_sums_and_maxima_over_beginnings_and_endings(potentials):
         if not own:
             assert lattice.forward[t, s] + lattice.backward[t, s] == -np.inf
             continue
-        np.testing.assert_allclose(
-            lattice.forward[t, s] + lattice.backward[t, s], np.logaddexp.reduce(own), **CLOSE
-        )
+        np.testing.assert_allclose(lattice.forward[t, s] + lattice.backward[t, s], np.logaddexp.reduce(own), **CLOSE)
         # A beginning that ends in the node, without what comes after: the chain cut off there, with no stop scores.
         edge = potentials.edge[: t + 1] if potentials.edge.ndim == 3 else potentials.edge
         cut = ChainPotentials(potentials.start, potentials.node[: t + 1], edge, np.zeros(n_labels))
@@ -148,7 +151,9 @@ def test_a_forced_label_conditions_on_it():
         for u in range(4):
             expected = sum(p for labels, p in given.items() if labels[u] == lattice.labels[u]) / sum(given.values())
             assert lattice.marginals[u, lattice.labels[u]] == pytest.approx(expected)
-        np.testing.assert_allclose(forward_backward(forced(potentials, {t: s})).node_marginals, lattice.marginals, **CLOSE)
+        np.testing.assert_allclose(
+            forward_backward(forced(potentials, {t: s})).node_marginals, lattice.marginals, **CLOSE
+        )
     both = forced(potentials, {0: 0, 3: int(free.labels[3])})
     assert Lattice(both).labels[[0, 3]].tolist() == [0, free.labels[3]]
     assert np.isfinite(potentials.node).all(), "the given potentials stay as they are"
