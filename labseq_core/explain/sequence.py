@@ -58,6 +58,15 @@ class Reading:
         """The labels that some allowed labelling has there."""
         return [label for label, score in zip(self.classes, self.lattice.through[position]) if score > -np.inf]
 
+    def cost_of(self, position: int, label: str) -> dict[str, float | None]:
+        """Of a label at a position: how far the best labelling that has it is `behind` the best, and its `probability`."""
+        s = self.classes.index(label)
+        probability = float(self.lattice.marginals[position, s]) if self.probabilistic else None
+        return {
+            "behind": self.lattice.best_score - float(self.lattice.through[position, s]),
+            "probability": probability,
+        }
+
     def k_best(self, k: int) -> list[dict]:
         """A row for each of the best labellings: rank, score, how far behind the best, probability (None: there is none)."""
         rows = []
@@ -97,7 +106,7 @@ def read_sequence(learner: SequenceLearner, X, force: Mapping[int, str] | None =
     return Reading(list(learner.classes_), learner.probabilistic, Lattice(potentials))
 
 
-def sentence(part: Sequences, number: int, words: Sequence[str] | None = None) -> Sequences:
+def sentence_of(part: Sequences, number: int, words: Sequence[str] | None = None) -> Sequences:
     """One sentence of a part by its number, from 0 on; `words`: with these in place of its own.
 
     The words then keep the columns of the sentence, position by position; those beyond its end have none, as if their cells

@@ -1,0 +1,71 @@
+"""One sequence: which sentence, in whose words, and by which methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from pages.ui import caching, metrics, session
+from pages.ui import sequence_data as data
+from pages.ui import sequence_words as words
+from pages.ui.names import short_names
+
+NUMBER, WORDS, POSITION, NODE, AGAINST, FORCE = "n", "words", "step", "node", "against", "force"
+AT_POSITION = (NODE, AGAINST, FORCE)  # choices that belong to a position
+IN_SENTENCE = (POSITION, *AT_POSITION)  # and those that belong to a sentence
+LONGEST = 2000  # characters of a typed sentence
+_KEY = f"{WORDS}.choice"
+
+
+def choose_sentence(found: RunResult) -> data.Asked:
+    """A sentence of the test part by its number, its words as they are or as the visitor wants them."""
+    part = caching.scored(found.run_id)
+    usual = min(metrics.most_telling(found.examples) + 1, len(part))
+    left, right = st.columns([1, 4], vertical_alignment="bottom")
+    with left:
+        number = session.choose_number(
+            f"Sentence (of {len(part):,})", NUMBER, 1, len(part), usual, st.number_input, (WORDS, *IN_SENTENCE),
+            help=words.NUMBER,
+        )  # fmt: skip
+    own = " ".join(part.tokens[number - 1])
+    typed = (session.recall(WORDS) or "").strip()
+    if len(typed) > LONGEST:
+        typed = typed[:LONGEST]
+        st.info(words.TOO_LONG.format(LONGEST), icon=":material/info:")
+    st.session_state[_KEY] = typed or (own if len(own) <= LONGEST else "")
+    right.text_input(
+        "Its words: change them as you like", key=_KEY, max_chars=LONGEST, on_change=_typed, args=(own,), help=words.WORDS,
+        placeholder="This sentence is too long to be changed here; type another one",
+    )  # fmt: skip
+    if not typed or typed == own:
+        return data.Asked(found.run_id, number - 1)
+    return data.Asked(found.run_id, number - 1, tuple(typed.split()))
+
+
+def _typed(own: str) -> None:
+    typed = st.session_state[_KEY].strip()
+    session.change(WORDS, typed if typed != own else None, IN_SENTENCE)
+
+
+def choose_methods(found: RunResult) -> dict[str, str]:
+    """Labels of the methods to show side by side, by their short names; all where none is chosen."""
+    names = {short: label for label, short in short_names(found.config.methods).items()}
+    chosen = st.multiselect(
+        "Methods", list(names), default=list(names), key="beside", bind="query-params", help=words.METHODS
+    )
+    return {name: names[name] for name in names if name in chosen} or names
+
+
+def tell_about_words(asked: data.Asked, labels: Sequence[str]) -> None:
+    """What changed words mean for the columns that models look at, and the way back."""
+    if asked.words is None:
+        return
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    columns = data.columns_seen(asked.run_id, list(labels))
+    own = len(caching.scored(asked.run_id).tokens[asked.number])
+    left.info(words.changed(len(asked.words), own, columns), icon=":material/edit:")
+    right.button(
+        "Back to its own words", icon=":material/undo:", on_click=session.change, args=(WORDS, None, IN_SENTENCE)
+    )

@@ -1,0 +1,99 @@
+"""Cached calls of the core for the page One sequence: keyed by names, numbers and words, all results shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from labseq_core.data.sequences import Sequences
+from labseq_core.experiments.runner import training_data
+from labseq_core.explain import (
+    Contributions,
+    Reading,
+    columns_in_use,
+    contributions,
+    explains_by_observations,
+    read_sequence,
+    sentence_of,
+    training_places,
+)
+from pages.ui import caching
+
+_SEVERAL = 3  # places of a training observation that are shown
+_SPINNER = "Asking the models; on a new installation the very first sentence takes some seconds"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A sentence of what the models of a run were scored on, or words in its place."""
+
+    run_id: str
+    number: int  # from 0 on
+    words: tuple[str, ...] | None = None
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _sentence(run_id: str, number: int, words: tuple[str, ...] | None) -> Sequences:
+    return sentence_of(caching.scored(run_id), number, words)
+
+
+def given(asked: Asked) -> Sequences:
+    """The sentence itself. Shared: not to be changed."""
+    return _sentence(asked.run_id, asked.number, asked.words)
+
+
+@st.cache_resource(max_entries=256, show_spinner=_SPINNER)
+def _reading(
+    run_id: str, label: str, number: int, words: tuple[str, ...] | None, force: tuple[int, str] | None
+) -> Reading:
+    learner, one = caching.trained(run_id, label), _sentence(run_id, number, words)
+    return read_sequence(learner, one, dict([force]) if force else None)
+
+
+def reading(asked: Asked, label: str, force: tuple[int, str] | None = None) -> Reading:
+    """What a model makes of it; force: a position, from 0 on, and the label that it must have. Shared: not to be changed."""
+    return _reading(asked.run_id, label, asked.number, asked.words, force)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _why(run_id, label, number, words, chosen: tuple[str, ...], rival: tuple[str, ...]) -> Contributions:
+    return contributions(caching.trained(run_id, label), _sentence(run_id, number, words), chosen, rival)
+
+
+def why(asked: Asked, label: str, chosen: list[str], rival: list[str]) -> Contributions:
+    """Why a model prefers one labelling of it to another. Shared: not to be changed."""
+    return _why(asked.run_id, label, asked.number, asked.words, tuple(chosen), tuple(rival))
+
+
+@st.cache_data(max_entries=64, show_spinner="Looking for these observations in the training data")
+def voices(run_id: str, label: str, observations: tuple[int, ...]) -> list[dict]:
+    """Where observations of a model stand in its training data: how often (`count`), and the first places, each with the
+    sentence (`tokens`), the position in it and the true label there.
+    """
+    with caching.one_at_a_time:
+        encoded, labels = training_data(caching.finished(run_id).config)
+        found = training_places(caching.trained(run_id, label), encoded, observations, _SEVERAL)
+    sentences = caching.training_sentences(run_id)
+    return [
+        {
+            "count": each["count"],
+            "places": [
+                {"tokens": sentences[i], "position": t, "label": labels[i][t], "sequence": i + 1}
+                for i, t in each["places"]
+            ],
+        }
+        for each in found
+    ]
+
+
+def by_observations(run_id: str, label: str) -> bool:
+    """Whether a model's decisions are made of training observations."""
+    return explains_by_observations(caching.trained(run_id, label))
+
+
+def columns_seen(run_id: str, labels: list[str]) -> list[str]:
+    """The columns beside the words that any of these models looks at."""
+    part = caching.scored(run_id)
+    found = (columns_in_use(caching.trained(run_id, label), part) for label in labels)
+    return list(dict.fromkeys(name for names in found for name in names))
