@@ -9,12 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.explain import Reading, Trellis
+from labseq_core.explain.trellis import Link
 from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
 from pages.ui.sequence_words import number
 
 _POSITIONS = 15  # columns of the map that can be read
 _LETTERS, _NAME = 9, 34  # of a word under a column, of a name beside a bar
+_TINY = 0.05  # share of a sum that is drawn dotted
 _FEW_CELLS = 150  # with a number in each
 _BEST, _OTHER = look(1).colour, look(0).colour
 
@@ -91,13 +93,19 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
     """Nodes by position and label with their values; what has not been reached is hollow, the best path is square."""
     places = {label: place for place, label in enumerate(drawn.labels)}
     figure = go.Figure()
-    for link in drawn.links:
-        strong = link.kind == "path"
-        width = 4 if strong else 1.5 if link.kind == "pointer" else 1 + 5 * link.share
-        figure.add_shape(
-            type="line", x0=link.position, x1=link.position + 1, y0=places[link.left], y1=places[link.right], layer="below",
-            line={"color": _BEST if strong else GREY, "width": width, "dash": "solid" if link.share > 0.05 else "dot"},
-        )  # fmt: skip
+    for style, links in _by_style(drawn.links).items():
+        # Lines of one look are one trace, with gaps between them.
+        x = [place for link in links for place in (link.position, link.position + 1, None)]
+        y = [place for link in links for place in (places[link.left], places[link.right], None)]
+        colour, width, dash = style
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            line={"color": colour, "width": width, "dash": dash},
+            hoverinfo="skip",
+            showlegend=False,
+        )
     nodes = drawn.nodes
     reached = [node.value is not None for node in nodes]
     figure.add_scatter(
@@ -126,6 +134,20 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
         },
     )  # fmt: skip
     return figure
+
+
+def _by_style(links: Sequence[Link]) -> dict[tuple[str, float, str], list[Link]]:
+    """Colour, width and dash of each link; the best path is drawn last. Terms are the wider the more they count."""
+    found: dict[tuple[str, float, str], list[Link]] = {}
+    for link in sorted(links, key=lambda link: (link.kind == "path", link.share)):
+        if link.kind == "path":
+            style = (_BEST, 4.0, "solid")
+        elif link.kind == "pointer":
+            style = (GREY, 1.5, "solid")
+        else:
+            style = (GREY, 1.0 + round(5 * link.share), "solid" if link.share > _TINY else "dot")
+        found.setdefault(style, []).append(link)
+    return found
 
 
 def trellis_text(drawn: Trellis, recursion: str) -> str:

@@ -50,7 +50,10 @@ def _forced(scene: Scene, position: int, label: str) -> tuple[dict[str, Reading]
 def _labels(scene: Scene, after: dict[str, Reading]) -> None:
     before = {name: scene.readings[name].labels for name in after}
     notes = {
-        name: [words.confidence(value, reading.probabilistic) for value in reading.confidence]
+        name: [
+            "forced" if t == scene.position else words.confidence(value, reading.probabilistic)
+            for t, value in enumerate(reading.confidence)
+        ]
         for name, reading in after.items()
     }
     labels = {name: reading.labels for name, reading in after.items()}
@@ -59,19 +62,24 @@ def _labels(scene: Scene, after: dict[str, Reading]) -> None:
 
 def _costs(scene: Scene, after: dict[str, Reading], label: str) -> None:
     """How much worse the best labelling with the label is, and what else changed."""
-    rows, saved = [], []
+    rows = []
     for name, reading in after.items():
         free = scene.readings[name]
         cost = free.cost_of(scene.position, label)
         others = [t + 1 for t, (a, b) in enumerate(zip(free.labels, reading.labels)) if a != b and t != scene.position]
         probability = "–" if cost["probability"] is None else f"{cost['probability']:.3f}"
         rows.append([escape(name), words.number(cost["behind"], 3), probability, ", ".join(map(str, others)) or "none"])
-        for t, token in enumerate(scene.tokens):
-            saved.append({
-                "model": scene.methods[name], "forced_position": scene.position + 1, "forced_label": label,
-                "position": t + 1, "token": token, "label_before": free.labels[t], "label": reading.labels[t],
-                "confidence": reading.confidence[t], "is_probability": reading.probabilistic, **cost,
-            })  # fmt: skip
-    head = ["method", "score falls by", "p before", "further positions that change"]
-    html_table(head, rows, "What the forced label costs")
-    scene.save("These labels as CSV", saved, "forced", of_model=False)
+    html_table(["method", "score falls by", "p before", "further positions that change"], rows, "What it costs")
+    scene.save("The changed labels as CSV", lambda: _rows(scene, after, label), "forced", of_model=False)
+
+
+def _rows(scene: Scene, after: dict[str, Reading], label: str) -> list[dict]:
+    return [
+        {
+            "method": scene.methods[name], "forced_position": scene.position + 1, "forced_label": label,
+            **scene.readings[name].cost_of(scene.position, label), "position": t + 1, "token": token,
+            "label_before": scene.readings[name].labels[t], "label": reading.labels[t],
+            "confidence": reading.confidence[t], "is_probability": reading.probabilistic,
+        }
+        for name, reading in after.items() for t, token in enumerate(scene.tokens)
+    ]  # fmt: skip

@@ -22,14 +22,17 @@ def side_by_side(scene: Scene) -> None:
     }
     st.html(tokens.labellings(scene.tokens, scene.truth, predictions, scene.all_labels, notes, scene.position))
     st.caption(words.SIDE_BY_SIDE)
-    rows = [
+    scene.save("These labels as CSV", lambda: _rows(scene), "labels", of_model=False)
+
+
+def _rows(scene: Scene) -> list[dict]:
+    return [
         {
             "position": t + 1, "token": token, "truth": scene.truth[t] if scene.truth else None, "method": scene.methods[name],
             "label": reading.labels[t], "confidence": reading.confidence[t], "is_probability": reading.probabilistic,
         }
         for name, reading in scene.readings.items() for t, token in enumerate(scene.tokens)
     ]  # fmt: skip
-    scene.save("These labels as CSV", rows, "labels", of_model=False)
 
 
 def one_model(scene: Scene) -> None:
@@ -62,4 +65,4 @@ def _k_best(scene: Scene) -> None:
     differing = [[None if label == own else label for label, own in zip(row["labels"], best)] for row in rows[1:]]
     st.html(tokens.differing(scene.tokens, names, [best, *differing], scene.all_labels, "The best labellings"))
     saved = [{**row, "labels": " ".join(row["labels"])} for row in rows]
-    scene.save("These labellings as CSV", saved, "k-best")
+    scene.save("These labellings as CSV", lambda: saved, "k-best")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,7 +11,7 @@ import streamlit as st
 from labseq_core.experiments import RunResult
 from labseq_core.explain import Reading
 from pages.ui import sequence_data as data
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import file_name
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,19 @@ class Scene:
     def word(self) -> str:
         return self.tokens[self.position]
 
-    def save(self, text: str, rows: Sequence[Mapping], what: str, of_model: bool = True) -> None:
-        """A button that saves a table as CSV, saying of which run, model and sentence it is."""
+    def save(self, text: str, rows: Callable[[], Sequence[Mapping]], what: str, of_model: bool = True) -> None:
+        """A button that saves a table as CSV, saying of which run, model and sentence it is; made when it is clicked."""
         about = {"run_id": self.found.run_id, "config_hash": self.found.config.hash}
-        about["sentence"] = self.asked.number + 1
-        about["words_changed"] = self.asked.words is not None
-        if of_model:
-            about["model"] = self.label
-        table = pd.DataFrame([{**about, **row} for row in rows])
-        csv_button(text, table, file_name(what, self.found.run_id, self.label if of_model else ""))
+        about |= {"sentence": self.asked.number + 1, "words_changed": self.asked.words is not None}
+        about |= {"model": self.label} if of_model else {}
+
+        def table() -> str:
+            return pd.DataFrame([{**about, **row} for row in rows()]).to_csv(index=False)
+
+        st.download_button(
+            text, table, file_name(what, self.found.run_id, self.label if of_model else ""), "text/csv",
+            on_click="ignore", icon=":material/download:", key=f"save.{what}",
+        )  # fmt: skip
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], what: str) -> None:

@@ -46,7 +46,7 @@ def steps(scene: Scene) -> None:
         if drawn.step.terms.size:
             st.subheader("What it takes together")
             html_table(*words.term_table(drawn.step, reading.classes), "Terms of the step")
-    scene.save("All nodes as CSV", reading.node_rows(scene.tokens), "trellis")
+    scene.save("All nodes as CSV", lambda: reading.node_rows(scene.tokens), "trellis")
 
 
 def _clicked(node: list) -> None:

@@ -38,7 +38,7 @@ def decision(scene: Scene) -> None:
     if spoken:
         _voices(rows, spoken)
     names = ("kind", "position", "name", "value", "chosen", "rival", "difference")
-    scene.save("All parts as CSV", [{name: row[name] for name in names} for row in why.rows], "why")
+    scene.save("All parts as CSV", lambda: [{name: row[name] for name in names} for row in why.rows], "why")
 
 
 def _spoken(scene: Scene, rows: list[dict]) -> dict[int, dict]:

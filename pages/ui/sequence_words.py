@@ -29,15 +29,17 @@ of neighbouring labels (**edge**). The labelling with the highest F is shown.
 **What to try.** Change a capital letter in the sentence. Click a node of the trellis, or go on with the arrows. Look for the
 word that turns a decision. Force a wrong label and see its neighbours follow.
 """
-NUMBER = "Sentences of the part that the models were scored on, numbered as on the Compare page. A new number drops typed words."
+NUMBER = (
+    "Sentences of the part that the models were scored on, numbered as on the Compare page. A change drops typed words."
+)
 WORDS = "Words, separated by blanks. Press Enter to label them anew. The address of the page keeps them."
 METHODS = "The methods of this run to show side by side; none: all of them."
 MODEL = "The model that everything from here on is about."
 POSITION = "The word that everything below is about; at first the one of which the model is least sure."
 TOO_LONG = "Sentences of more than {:,} characters are cut off here."
 SIDE_BY_SIDE = (
-    "Small numbers: p is the probability of the label; a gap is a difference of scores and no probability. ▼: the position that "
-    "the lower part of the page is about. A framed label with ✗ is wrong."
+    "Small numbers: p is the probability of the label; a gap is a difference of scores and no probability. ▼: the position "
+    "that the lower part of the page is about. A framed label with ✗ is wrong."
 )
 MARGINALS = "How probable each label is at each word. The dashed frame is the position; • marks the best labelling."
 BEHIND = (
