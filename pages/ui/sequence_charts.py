@@ -14,8 +14,8 @@ from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
 from pages.ui.sequence_words import number
 
-_POSITIONS = 15  # columns of the map that can be read
-_LETTERS, _NAME = 9, 34  # of a word under a column, of a name beside a bar
+_POSITIONS = 11  # columns of the map that can be read
+_LETTERS, _NAME = 12, 34  # of a word under a column, of a name beside a bar
 _TINY = 0.05  # share of a sum that is drawn dotted
 _FEW_CELLS = 150  # with a number in each
 _BEST, _OTHER = look(1).colour, look(0).colour
@@ -27,11 +27,11 @@ def _shown(text: str, letters: int = _LETTERS) -> str:
 
 
 def _columns(tokens: Sequence[str], positions: Sequence[int]) -> dict:
-    """An axis with the word and its position under each column."""
-    ticks = [f"{_shown(tokens[t])}<br>{t + 1}" for t in positions]
+    """An axis with the position and the word under each column."""
+    ticks = [f"{t + 1} {_shown(tokens[t])}" for t in positions]
     return {
         "tickvals": list(positions), "ticktext": ticks, "title": None, "showgrid": False, "zeroline": False,
-        "range": [positions[0] - 0.5, positions[-1] + 0.5], "tickangle": 0, "fixedrange": True,
+        "range": [positions[0] - 0.5, positions[-1] + 0.5], "fixedrange": True,
     }  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
         x=[node.position for node in nodes], y=[places[node.label] for node in nodes], mode="markers+text",
         customdata=[[node.position + 1, node.label] for node in nodes],
         text=[number(node.value) if node.value is not None else "" for node in nodes], textposition="top center",
-        textfont={"size": 12}, cliponaxis=False, showlegend=False,
+        textfont={"size": 13, "shadow": "auto"}, cliponaxis=False, showlegend=False,
         marker={
             "size": [22 if node.chosen else 14 for node in nodes],
             "symbol": [("square" if node.on_path else "circle") + ("" if done else "-open")

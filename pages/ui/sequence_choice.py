@@ -11,12 +11,11 @@ from pages.ui import caching, metrics, session
 from pages.ui import sequence_data as data
 from pages.ui import sequence_words as words
 from pages.ui.names import short_names
+from pages.ui.type_sentence import word_box
 
 NUMBER, WORDS, POSITION, NODE, AGAINST, FORCE = "n", "words", "step", "node", "against", "force"
 AT_POSITION = (NODE, AGAINST, FORCE)  # choices that belong to a position
 IN_SENTENCE = (POSITION, *AT_POSITION)  # and those that belong to a sentence
-LONGEST = 2000  # characters of a typed sentence
-_KEY = f"{WORDS}.choice"
 
 
 def choose_sentence(found: RunResult) -> data.Asked:
@@ -29,24 +28,11 @@ def choose_sentence(found: RunResult) -> data.Asked:
             f"Sentence (of {len(part):,})", NUMBER, 1, len(part), usual, st.number_input, (WORDS, *IN_SENTENCE),
             help=words.NUMBER,
         )  # fmt: skip
-    own = " ".join(part.tokens[number - 1])
-    typed = (session.recall(WORDS) or "").strip()
-    if len(typed) > LONGEST:
-        typed = typed[:LONGEST]
-        st.info(words.TOO_LONG.format(LONGEST), icon=":material/info:")
-    st.session_state[_KEY] = typed or (own if len(own) <= LONGEST else "")
-    right.text_input(
-        "Its words: change them as you like", key=_KEY, max_chars=LONGEST, on_change=_typed, args=(own,), help=words.WORDS,
-        placeholder="This sentence is too long to be changed here; type another one",
-    )  # fmt: skip
-    if not typed or typed == own:
-        return data.Asked(found.run_id, number - 1)
-    return data.Asked(found.run_id, number - 1, tuple(typed.split()))
-
-
-def _typed(own: str) -> None:
-    typed = st.session_state[_KEY].strip()
-    session.change(WORDS, typed if typed != own else None, IN_SENTENCE)
+    with right:
+        typed = word_box(
+            "Its words: change them as you like", WORDS, part.tokens[number - 1], IN_SENTENCE, help=words.WORDS
+        )
+    return data.Asked(found.run_id, number - 1, typed)
 
 
 def choose_methods(found: RunResult) -> dict[str, str]:

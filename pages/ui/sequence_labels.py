@@ -16,10 +16,7 @@ def side_by_side(scene: Scene) -> None:
     """The labels of all methods under one another, with how sure they are."""
     st.header("Labels side by side")
     predictions = {name: reading.labels for name, reading in scene.readings.items()}
-    notes = {
-        name: [words.confidence(value, reading.probabilistic) for value in reading.confidence]
-        for name, reading in scene.readings.items()
-    }
+    notes = {name: words.confidences(reading) for name, reading in scene.readings.items()}
     st.html(tokens.labellings(scene.tokens, scene.truth, predictions, scene.all_labels, notes, scene.position))
     st.caption(words.SIDE_BY_SIDE)
     scene.save("These labels as CSV", lambda: _rows(scene), "labels", of_model=False)
@@ -37,11 +34,8 @@ def _rows(scene: Scene) -> list[dict]:
 
 def one_model(scene: Scene) -> None:
     """Marginals, or distances of scores, and the best labellings."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        _everywhere(scene)
-    with right:
-        _k_best(scene)
+    _everywhere(scene)
+    _k_best(scene)
 
 
 def _everywhere(scene: Scene) -> None:

@@ -41,15 +41,12 @@ def page() -> None:
 def _scene(found: RunResult, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
     """The model and the position that the lower part of the page is about."""
     names = list(methods)
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
-    with left:
-        name = st.segmented_control(
-            "Model", names, default=names[-1], required=True, key="look", bind="query-params", help=words.MODEL
-        )
+    name = st.segmented_control(
+        "Model", names, default=names[-1], required=True, key="look", bind="query-params", help=words.MODEL
+    )
     name = name if name in methods else names[-1]
     one, length = data.given(asked), len(readings[name])
-    with right:
-        position = _position(length, readings[name].least_sure + 1)
+    position = _position(length, readings[name].least_sure + 1)
     known = (label for each in readings.values() for label in each.classes)
     labels = sorted({*metrics.all_labels(found), *known, *(one.flat_labels or ())})
     return Scene(found, asked, methods, readings, one.flat_tokens, one.flat_labels, labels, name, position - 1)
@@ -57,7 +54,7 @@ def _scene(found: RunResult, asked: data.Asked, methods: Mapping[str, str], read
 
 def _position(length: int, usual: int) -> int:
     """The position, from 1 on, with buttons for the one before and the one after."""
-    slider, before, after = st.columns([6, 1, 1], vertical_alignment="bottom")
+    slider, buttons = st.columns([3, 1], vertical_alignment="bottom")
     with slider:
         position = session.choose_number(
             f"Position (of {length})",
@@ -68,12 +65,10 @@ def _position(length: int, usual: int) -> int:
             forgets=choice.AT_POSITION,
             help=words.POSITION,
         )
-    for column, place, icon, name in (
-        (before, position - 1, "arrow_back", "Previous position"),
-        (after, position + 1, "arrow_forward", "Next position"),
-    ):
-        column.button(
-            "", key=f"go.{icon}", icon=f":material/{icon}:", help=name, disabled=not 1 <= place <= length,
-            on_click=session.change, args=(choice.POSITION, str(place), choice.AT_POSITION), width="stretch",
-        )  # fmt: skip
+    with buttons, st.container(horizontal=True):
+        for name, icon, place in (("Previous", "arrow_back", position - 1), ("Next", "arrow_forward", position + 1)):
+            st.button(
+                name, icon=f":material/{icon}:", disabled=not 1 <= place <= length, on_click=session.change,
+                args=(choice.POSITION, str(place), choice.AT_POSITION), width="stretch",
+            )  # fmt: skip
     return position

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from labseq_core.explain import RECURSIONS, trellis
+from labseq_core.explain import trellis
 from pages.ui import charts, session
 from pages.ui import sequence_charts as pictures
 from pages.ui import sequence_words as words
@@ -20,10 +20,11 @@ def steps(scene: Scene) -> None:
     reading = scene.reading
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        recursion = st.segmented_control(
-            "Recursion", list(RECURSIONS), default="viterbi", format_func=words.RECURSIONS.get, required=True,
-            key="recursion", bind="query-params",
-        )  # fmt: skip
+        names = list(words.RECURSIONS)
+        name = st.segmented_control(
+            "Recursion", names, default=names[-1], required=True, key="recursion", bind="query-params"
+        )
+        recursion = words.RECURSIONS[name]
     with right:
         label = session.choose(
             f"Node at position {scene.position + 1}", NODE, reading.classes, str, reading.labels[scene.position]
@@ -38,7 +39,7 @@ def steps(scene: Scene) -> None:
     )
     if drawn.left_out:
         st.caption(f"{drawn.left_out} labels with lower scores are not drawn; the CSV has them all.")
-    formula, terms = st.columns([3, 2], gap="large")
+    formula, terms = st.columns(2, gap="large")
     with formula:
         st.subheader("This step")
         st.html(f'<div class="ls-formula">{words.formula(drawn.step, reading.classes, scene.word)}</div>')

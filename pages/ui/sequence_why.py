@@ -80,7 +80,7 @@ def _voices(rows: list[dict], spoken: dict[int, dict]) -> None:
         place, count = _first_place(row, spoken), spoken[row["observation"]]["count"]
         more = f" <small>and {count - 1:,} more like it</small>" if count > 1 else ""
         lines.append(
-            f"<li><b>{words.number(row['difference'], 3)}</b> <small>k = {row['value']:.3f}</small> {_in_sentence(place)} "
+            f"<li><b>{words.vote(row['difference'])}</b> <small>k = {row['value']:.3f}</small> {_in_sentence(place)} "
             f"<small>training sentence {place['sequence']}</small>{more}</li>"
         )
     st.html(f'<ul class="ls-voices">{"".join(lines)}</ul>')

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from math import inf
 
-from labseq_core.explain import Contributions, Step
+from labseq_core.explain import Contributions, Reading, Step
 from pages.ui.tokens import shortened
 
 INTRODUCTION = (
@@ -41,6 +41,7 @@ SIDE_BY_SIDE = (
     "Small numbers: p is the probability of the label; a gap is a difference of scores and no probability. ▼: the position "
     "that the lower part of the page is about. A framed label with ✗ is wrong."
 )
+LIVE = "Small numbers: p is the probability of the label; a gap is a difference of scores, and no probability."
 MARGINALS = "How probable each label is at each word. The dashed frame is the position; • marks the best labelling."
 BEHIND = (
     "How far the best labelling through a label is behind the best of all: 0 is the best labelling (•). These are differences "
@@ -51,7 +52,7 @@ TRELLIS = (
     "Numbers at the nodes are values of the recursion, in logarithms; hollow nodes have not been reached yet. Squares: the "
     "best path; a ring: the chosen node. Click any node to choose it."
 )
-RECURSIONS = {"forward": "Forward", "backward": "Backward", "viterbi": "Viterbi"}
+RECURSIONS = {"Forward": "forward", "Backward": "backward", "Viterbi": "viterbi"}
 SYMBOLS = {"forward": "α", "backward": "β", "viterbi": "δ"}
 _MEANINGS = {
     "forward": "all beginnings that end here, added up: the label's own score, and every label before it with the step to it",
@@ -74,12 +75,18 @@ def number(value: float, digits: int = 2) -> str:
     """A number for a trellis or a formula."""
     if value in (inf, -inf):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}f}".replace("-", "−")
+    # What rounds to nothing has no sign.
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def confidence(value: float, probability: bool) -> str:
     """How sure a model is of a label, and in which unit."""
     return f"p {value:.2f}" if probability else f"gap {number(value)}"
+
+
+def confidences(reading: Reading) -> list[str]:
+    """The same of each label of a model's best labelling."""
+    return [confidence(value, reading.probabilistic) for value in reading.confidence]
 
 
 def quoted(word: str) -> str:
@@ -137,6 +144,11 @@ def _numbers(step: Step, classes: Sequence[str]) -> str:
 
 def _signed(value: float) -> str:
     return f"{'−' if value < 0 else '+'} {number(abs(value))}"
+
+
+def vote(value: float) -> str:
+    """A number whose sign matters."""
+    return f"{'−' if value < 0 else '+'}{number(abs(value), 3)}"
 
 
 def term_table(step: Step, classes: Sequence[str]) -> tuple[list[str], list[list[str]]]:
