@@ -16,6 +16,7 @@ from pages.ui.type_sentence import word_box
 NUMBER, WORDS, POSITION, NODE, AGAINST, FORCE = "n", "words", "step", "node", "against", "force"
 AT_POSITION = (NODE, AGAINST, FORCE)  # choices that belong to a position
 IN_SENTENCE = (POSITION, *AT_POSITION)  # and those that belong to a sentence
+_SEEN = "sequence seen"
 
 
 def choose_sentence(found: RunResult) -> data.Asked:
@@ -33,6 +34,15 @@ def choose_sentence(found: RunResult) -> data.Asked:
             "Its words: change them as you like", WORDS, part.tokens[number - 1], IN_SENTENCE, help=words.WORDS
         )
     return data.Asked(found.run_id, number - 1, typed)
+
+
+def begin_anew_with(asked: data.Asked) -> None:
+    """After a link to another sentence, positions that were chosen in the one before are forgotten unless it names them."""
+    if st.session_state.get(_SEEN) not in (None, asked):
+        for name in IN_SENTENCE:
+            if name not in st.query_params:
+                session.forget(name)
+    st.session_state[_SEEN] = asked
 
 
 def choose_methods(found: RunResult) -> dict[str, str]:

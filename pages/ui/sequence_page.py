@@ -25,6 +25,7 @@ def page() -> None:
     with st.expander("How to read this page, and what to try", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
     asked = choice.choose_sentence(found)
+    choice.begin_anew_with(asked)
     methods = choice.choose_methods(found)
     choice.tell_about_words(asked, list(methods.values()))
     readings = {name: data.reading(asked, label) for name, label in methods.items()}

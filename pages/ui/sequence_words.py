@@ -102,7 +102,7 @@ def changed(length: int, own: int, columns: Sequence[str]) -> str:
         said += f" The columns {', '.join(f'`{name.replace(chr(96), chr(39))}`' for name in columns)} stay as in the sentence"
         said += ", position by position."
         if length > own:
-            said += f" Words after the {own}th have none there, as if their cells were empty."
+            said += f" Words after position {own} have none there, as if their cells were empty."
     return said
 
 

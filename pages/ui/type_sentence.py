@@ -44,7 +44,7 @@ def labelled_live(found: RunResult, labels: Sequence[str] = ()) -> None:
 
     labels: of the methods; none: the first three of the run.
     """
-    names = {label: name for label, name in short_names(found.config.methods).items()}
+    names = short_names(found.config.methods)
     chosen = list(labels or names)[:_MODELS]
     number = metrics.most_telling(found.examples)
     own = caching.scored(found.run_id).tokens[number]
