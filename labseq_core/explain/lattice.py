@@ -110,11 +110,16 @@ class Lattice:
         return self.best + self.best_after
 
     @cached_property
+    def behind(self) -> np.ndarray:
+        """How far that is behind the best labelling of all: 0 on its way, never less by rounding."""
+        return np.maximum(self.best_score - self.through, 0.0)
+
+    @cached_property
     def gaps(self) -> np.ndarray:
         """(positions,): by how much the best labelling beats the best one with another label there; inf: there is none."""
-        rivals = self.through.copy()
-        rivals[np.arange(len(self)), self.labels] = -np.inf
-        return self.best_score - rivals.max(axis=1)
+        others = self.behind.copy()
+        others[np.arange(len(self)), self.labels] = np.inf
+        return others.min(axis=1)
 
     def values(self, recursion: str) -> np.ndarray:
         """What a recursion computes."""

@@ -62,10 +62,7 @@ class Reading:
         """Of a label at a position: how far the best labelling that has it is `behind` the best, and its `probability`."""
         s = self.classes.index(label)
         probability = float(self.lattice.marginals[position, s]) if self.probabilistic else None
-        return {
-            "behind": self.lattice.best_score - float(self.lattice.through[position, s]),
-            "probability": probability,
-        }
+        return {"behind": float(self.lattice.behind[position, s]), "probability": probability}
 
     def k_best(self, k: int) -> list[dict]:
         """A row for each of the best labellings: rank, score, how far behind the best, probability (None: there is none)."""

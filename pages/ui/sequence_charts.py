@@ -44,7 +44,7 @@ def label_map(reading: Reading, tokens: Sequence[str], position: int) -> go.Figu
     """Labels by positions around the chosen one: probabilities, or how far behind the best labelling."""
     positions = _around(position, len(reading), _POSITIONS)
     lattice, classes = reading.lattice, reading.classes
-    values = lattice.marginals if reading.probabilistic else lattice.through - lattice.best_score
+    values = lattice.marginals if reading.probabilistic else -lattice.behind
     z = values[positions.start : positions.stop].T
     best = lattice.labels[positions.start : positions.stop]
     few = z.size <= _FEW_CELLS
@@ -81,7 +81,7 @@ def _cell(value: float, probability: bool) -> str:
 def label_map_text(reading: Reading, tokens: Sequence[str], position: int) -> str:
     """What `label_map` says of the chosen position, in words."""
     lattice = reading.lattice
-    values = lattice.marginals if reading.probabilistic else lattice.through - lattice.best_score
+    values = lattice.marginals if reading.probabilistic else -lattice.behind
     row = values[position]
     order = np.argsort(-row, kind="stable")[:5].tolist()
     what = "Probabilities" if reading.probabilistic else "Distances of scores, no probabilities,"
