@@ -33,6 +33,7 @@ COLUMNS = ("kind", "position", "name", "value", "chosen", "rival", "difference")
 OBSERVATIONS = 20  # of a position that get a row each; all others are one row
 PRIOR = "how frequent the label is"
 OTHERS = "all other training observations"
+_OF_TRAINING = ("observation", "others")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +58,22 @@ class Contributions:
         """Where the two labellings differ, from 1 on."""
         return [t for t, (one, other) in enumerate(zip(self.chosen, self.rival), start=1) if one != other]
 
-    def largest(self, number: int) -> tuple[list[dict], float]:
-        """The rows that decide most, and what all others add to the difference."""
-        return self.rows[:number], float(sum(row["difference"] for row in self.rows[number:]))
+    def together(self, most: int) -> list[dict]:
+        """The rows that decide most, with all training observations of a position in one, and a last row for the rest."""
+        rows = [row for row in self.rows if row["kind"] not in _OF_TRAINING]
+        for t in self.positions:
+            here = [row for row in self.rows if row["kind"] in _OF_TRAINING and row["position"] == t]
+            rows += [_sum("observations", t, "training observations", here)] if here else []
+        rows.sort(key=_weight)
+        rest = rows[most:]
+        return rows[:most] + ([_sum("rest", None, f"{len(rest)} smaller parts", rest)] if rest else [])
+
+    def observations_at(self, position: int, most: int = OBSERVATIONS) -> list[dict]:
+        """The training observations that decide most at a position, from 1 on, and a last row for all others."""
+        own = [row for row in self.rows if row["position"] == position]
+        rows = [row for row in own if row["kind"] == "observation"]
+        rest = rows[most:] + [row for row in own if row["kind"] == "others"]
+        return rows[:most] + ([_sum("others", position, OTHERS, rest)] if rest else [])
 
 
 def explains_by_observations(learner: SequenceLearner) -> bool:
@@ -81,7 +95,7 @@ def contributions(learner: SequenceLearner, X, chosen: Sequence[str], rival: Seq
     scores = [_path_score(potentials, labels) for labels in pair]
     require(min(scores) > -np.inf, "one of the labellings uses a forbidden transition, so its score is no number")
     rows = [*_node_rows(learner, encoded, *pair), *_transition_rows(learner.classes_, potentials, *pair)]
-    rows.sort(key=lambda row: -abs(row["difference"]))
+    rows.sort(key=_weight)
     return Contributions(list(chosen), list(rival), *scores, rows)
 
 
@@ -219,6 +233,17 @@ def _observation_rows(
             rest = order[OBSERVATIONS:]
             if rest.size:
                 yield _row("others", t, OTHERS, float(rest.size), float(one[rest].sum()), float(other[rest].sum()))
+
+
+def _sum(kind: str, position: int | None, name: str, rows: Sequence[dict]) -> dict:
+    """One row in place of several; its value is how many observations or attributes these are."""
+    count = sum(row["value"] if row["kind"] == "others" else 1.0 for row in rows)
+    sides = [float(sum(row[side] for row in rows)) for side in ("chosen", "rival", "difference")]
+    return dict(zip(COLUMNS, (kind, position, name, count, *sides)))
+
+
+def _weight(row: dict) -> float:
+    return -abs(row["difference"])
 
 
 def _row(kind: str, t: int, name: str, value: float, chosen: float, rival: float) -> dict:

@@ -159,7 +159,7 @@ def trellis_text(drawn: Trellis, recursion: str) -> str:
 
 def part_bars(names: Sequence[str], differences: Sequence[float]) -> go.Figure:
     """What speaks for the chosen labelling to the right, what speaks for the rival to the left."""
-    reach = 1.3 * max(map(abs, differences), default=1.0) or 1.0
+    reach = 1.45 * max(map(abs, differences), default=1.0) or 1.0
     figure = go.Figure(
         go.Bar(
             # Two parts may have one name, at two positions: bars are told apart by their place.

@@ -32,58 +32,43 @@ def decision(scene: Scene) -> None:
     rival = session.choose("Against", AGAINST, others, str, usual, width=300, help="The label that it could have been.")
     why = data.why(scene.asked, scene.label, reading.labels, reading.labels_through(position, rival))
     st.html(words.compared(why, scene.name, position, scene.word))
-    rows, others = why.largest(_BARS)
-    spoken = _spoken(scene, rows)
-    _bars(why, [_name(row, spoken) for row in rows], [row["difference"] for row in rows], others)
-    if spoken:
-        _voices(rows, spoken)
+    _bars(why)
+    if observations := why.observations_at(position + 1, _VOICES):
+        _voices(scene, observations)
     names = ("kind", "position", "name", "value", "chosen", "rival", "difference")
     scene.save("All parts as CSV", lambda: [{name: row[name] for name in names} for row in why.rows], "why")
 
 
-def _spoken(scene: Scene, rows: list[dict]) -> dict[int, dict]:
-    """By number of the observation: where it stands in the training data; empty for methods that have none."""
-    numbers = tuple(dict.fromkeys(row["observation"] for row in rows if "observation" in row))
-    return dict(zip(numbers, data.voices(scene.found.run_id, scene.label, numbers))) if numbers else {}
-
-
-def _name(row: dict, spoken: dict[int, dict]) -> str:
-    """A training observation by its word and label, everything else as it is called."""
-    place = _first_place(row, spoken)
-    return row["name"] if place is None else f"{place['tokens'][place['position']]} [{place['label']}]"
-
-
-def _first_place(row: dict, spoken: dict[int, dict]) -> dict | None:
-    places = spoken[row["observation"]]["places"] if "observation" in row else []
-    return places[0] if places else None
-
-
-def _bars(why: Contributions, names: list[str], differences: list[float], others: float) -> None:
-    several = len(why.positions) > 1
-    if several:
-        names = [f"{name} @{row['position']}" for name, row in zip(names, why.rows)]
-    if len(why.rows) > len(names):
-        differences = [*differences, others]
-        names = [*names, f"{len(why.rows) - len(names)} smaller parts"]
+def _bars(why: Contributions) -> None:
+    several, rows = len(why.positions) > 1, why.together(_BARS)
+    names = [f"{row['name']} @{row['position']}" if several and row["position"] else row["name"] for row in rows]
+    differences = [row["difference"] for row in rows]
     listed = ", ".join(f"{name} {value:+.2f}" for name, value in zip(names, differences))
     charts.draw(pictures.part_bars(names, differences), "why", f"Parts of the decision, largest first: {listed}")
     if several:
         st.caption("@ is the position of the word that a part belongs to.")
 
 
-def _voices(rows: list[dict], spoken: dict[int, dict]) -> None:
-    """The training words that decided most, in their sentences."""
-    st.subheader("The training words that decided most")
+def _voices(scene: Scene, rows: list[dict]) -> None:
+    """The training words that decided most at the position, in their sentences."""
+    st.subheader(f"The training words that decided most at position {scene.position + 1}")
     st.markdown(words.VOICES)
-    lines = []
-    for row in [row for row in rows if _first_place(row, spoken)][:_VOICES]:
-        place, count = _first_place(row, spoken), spoken[row["observation"]]["count"]
-        more = f" <small>and {count - 1:,} more like it</small>" if count > 1 else ""
-        lines.append(
-            f"<li><b>{words.vote(row['difference'])}</b> <small>k = {row['value']:.3f}</small> {_in_sentence(place)} "
-            f"<small>training sentence {place['sequence']}</small>{more}</li>"
-        )
+    numbers = tuple(row["observation"] for row in rows if row["kind"] == "observation")
+    found = data.voices(scene.found.run_id, scene.label, numbers)
+    lines = [_voice(row, each) for row, each in zip(rows, found)]
+    lines += [
+        f"<li><b>{words.vote(row['difference'])}</b> all other {row['value']:,.0f} training observations together</li>"
+        for row in rows[len(lines) :]
+    ]
     st.html(f'<ul class="ls-voices">{"".join(lines)}</ul>')
+
+
+def _voice(row: dict, found: dict) -> str:
+    """One training observation: its vote, how alike it is, and where it stands."""
+    vote = f"<b>{words.vote(row['difference'])}</b> <small>k = {row['value']:.3f}</small>"
+    place = found["places"][0]
+    more = f" <small>and {found['count'] - 1:,} more like it</small>" if found["count"] > 1 else ""
+    return f"<li>{vote} {_in_sentence(place)} <small>training sentence {place['sequence']}</small>{more}</li>"
 
 
 def _in_sentence(place: dict) -> str:

@@ -160,14 +160,15 @@ def test_kernel_methods_show_the_training_words_that_decided(open_page, name):
     label = next(choice.label for choice in result(KERNELS).config.methods if choice.label.startswith(name))
     reading, one = read(KERNELS, label, number)
     rival = reading.labels_through(position, reading.rival_at(position))
-    rows = contributions(model(KERNELS, label), one, reading.labels, rival).rows
-    best = next(row for row in rows if row["kind"] == "observation")
+    why = contributions(model(KERNELS, label), one, reading.labels, rival)
+    best = why.observations_at(position + 1)[0]
     (shown,) = [each.proto.body for each in app.get("html") if "ls-voices" in each.proto.body]
     first = shown.split("</li>")[0]
     assert f"<b>{words.vote(best['difference'])}</b>" in first
     assert f"k = {best['value']:.3f}" in first
     assert "<mark>" in first
-    assert sum(charts(app)[WHY]["data"][0]["x"]) == pytest.approx(sum(row["difference"] for row in rows))
+    assert sum(charts(app)[WHY]["data"][0]["x"]) == pytest.approx(why.difference)
+    assert "training observations together" in shown
 
 
 def test_a_forced_label_changes_the_rest(open_page):

@@ -64,8 +64,12 @@ def test_parts_add_up_to_the_difference_of_two_labellings(name, template):
             )
             sizes = [abs(row["difference"]) for row in found.rows]
             assert sizes == sorted(sizes, reverse=True)
-            shown, others = found.largest(3)
-            np.testing.assert_allclose(sum(row["difference"] for row in shown) + others, found.difference, **CLOSE)
+            for most in (1, 1000):
+                together = found.together(most)
+                np.testing.assert_allclose(sum(row["difference"] for row in together), found.difference, **CLOSE)
+                assert len(together) <= most + 1
+            if not explains_by_observations(learner):
+                assert together == found.rows
 
 
 def test_attributes_have_weight_times_value():
@@ -121,6 +125,17 @@ def test_observations_are_kernel_values_with_coefficients():
         assert 0.0 < row["value"] <= 1.0
     (others,) = [row for row in found.rows if row["name"] == OTHERS]
     assert others["value"] == len(learner.expansion_.support) - 20
+    assert found.observations_at(1) == [*rows, others]
+    assert found.observations_at(2) == []
+    first, rest = found.observations_at(1, 1)
+    assert first == rows[0]
+    assert rest["value"] == len(learner.expansion_.support) - 1
+    assert rest["difference"] == pytest.approx(sum(row["difference"] for row in [*rows[1:], others]))
+    (all_of_them,) = [row for row in found.together(100) if row["kind"] == "observations"]
+    assert all_of_them["value"] == len(learner.expansion_.support)
+    node = learner.potentials(one)[0].node[0]
+    expected = node[learner.classes_.index(labels[0])] - node[learner.classes_.index(rival[0])]
+    assert all_of_them["difference"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
