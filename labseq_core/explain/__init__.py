@@ -25,6 +25,7 @@ from labseq_core.explain.sparse_gp import (
     same_problem,
     sparse_path,
 )
+from labseq_core.explain.sparsity import used_share
 from labseq_core.explain.support import (
     has_support,
     sparseness,
@@ -50,5 +51,5 @@ __all__ = [
     "label_weights", "largest_weights", "nearly_as_good", "promised_log_losses", "read_sequence", "repeated_features",
     "round_rows", "rounds_csv", "rows_csv", "same_problem", "sentence_of", "shows_log_probabilities", "sparse_path",
     "sparseness", "support_csv", "support_examples", "support_figure", "training_places", "training_rows",
-    "transition_table", "trellis", "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
+    "transition_table", "trellis", "used_share", "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import caching, metrics, session
+from pages.ui import metrics, session
 from pages.ui import sequence_data as data
 from pages.ui import sequence_words as words
 from pages.ui.names import short_names
@@ -21,7 +21,7 @@ _SEEN = "sequence seen"
 
 def choose_sentence(found: RunResult) -> data.Asked:
     """A sentence of the test part by its number, its words as they are or as the visitor wants them."""
-    part = caching.scored(found.run_id)
+    part = data.part(found.run_id)
     usual = min(metrics.most_telling(found.examples) + 1, len(part))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
     with left:
@@ -60,7 +60,7 @@ def tell_about_words(asked: data.Asked, labels: Sequence[str]) -> None:
         return
     left, right = st.columns([4, 1], vertical_alignment="center")
     columns = data.columns_seen(asked.run_id, list(labels))
-    own = len(caching.scored(asked.run_id).tokens[asked.number])
+    own = len(data.part(asked.run_id).tokens[asked.number])
     left.info(words.changed(len(asked.words), own, columns), icon=":material/edit:")
     right.button(
         "Back to its own words", icon=":material/undo:", on_click=session.change, args=(WORDS, None, IN_SENTENCE)

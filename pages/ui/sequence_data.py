@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from labseq_core.data.sequences import Sequences
-from labseq_core.experiments.runner import training_data
+from labseq_core.experiments.runner import scored_part, training_data
 from labseq_core.explain import (
     Contributions,
     Reading,
@@ -33,9 +33,17 @@ class Asked:
     words: tuple[str, ...] | None = None
 
 
+@st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
+def part(run_id: str) -> Sequences:
+    """What the models that a run keeps were scored on: the test part, or the first fold that was held out. Shared: not to be
+    changed.
+    """
+    return scored_part(caching.finished(run_id).config)
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _sentence(run_id: str, number: int, words: tuple[str, ...] | None) -> Sequences:
-    return sentence_of(caching.scored(run_id), number, words)
+    return sentence_of(part(run_id), number, words)
 
 
 def given(asked: Asked) -> Sequences:
@@ -94,6 +102,5 @@ def by_observations(run_id: str, label: str) -> bool:
 
 def columns_seen(run_id: str, labels: list[str]) -> list[str]:
     """The columns beside the words that any of these models looks at."""
-    part = caching.scored(run_id)
-    found = (columns_in_use(caching.trained(run_id, label), part) for label in labels)
+    found = (columns_in_use(caching.trained(run_id, label), part(run_id)) for label in labels)
     return list(dict.fromkeys(name for names in found for name in names))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import caching, metrics, session, tokens
+from pages.ui import metrics, session, tokens
 from pages.ui import sequence_data as data
 from pages.ui import sequence_words as words
 from pages.ui.names import short_names
@@ -47,7 +47,7 @@ def labelled_live(found: RunResult, labels: Sequence[str] = ()) -> None:
     names = short_names(found.config.methods)
     chosen = list(labels or names)[:_MODELS]
     number = metrics.most_telling(found.examples)
-    own = caching.scored(found.run_id).tokens[number]
+    own = data.part(found.run_id).tokens[number]
     typed = word_box("Type a sentence, and press Enter", "typed", own, help=words.WORDS)
     asked = data.Asked(found.run_id, number, typed)
     readings = {names[label]: data.reading(asked, label) for label in chosen}

@@ -12,7 +12,8 @@ from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoic
 from labseq_core.experiments.runner import scored_part
 from labseq_core.explain import contributions, read_sequence, sentence_of
 from pages.ui import sequence_words as words
-from tests.app.conftest import SECONDS_PER_RUN, problems, text, trained_here
+from tests.app.conftest import SECONDS_PER_RUN, problems, text
+from tests.experiments.runs import trained_here
 
 RUN, KERNELS = "default:spanish-ner", "default:abstention"
 MAP, TRELLIS, WHY = range(3)  # charts from the top of the page
@@ -268,12 +269,12 @@ def test_nonsense_in_the_url_is_left_out(open_page, name, value):
 
 
 def test_a_very_long_word_and_sentence_of_a_corpus(open_page, monkeypatch):
-    import pages.ui.caching as caching
     from labseq_core.data.sequences import Sequences
+    from pages.ui import sequence_data
 
     words_, labels = ["x" * 10_000, *["de"] * 700], ["O"] * 701
     part = Sequences.from_lists([words_] * 80, [labels] * 80)
-    monkeypatch.setattr(caching, "scored", lambda run_id: part)
+    monkeypatch.setattr(sequence_data, "part", lambda run_id: part)
     app = open_page("sequence", run=RUN, n="77")
     assert problems(app) == []
     assert app.text_input(key="words.choice").value == ""
