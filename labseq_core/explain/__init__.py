@@ -35,6 +35,7 @@ from labseq_core.explain.support import (
     training_rows,
 )
 from labseq_core.explain.trellis import Trellis, trellis
+from labseq_core.explain.votes import needs_training_data_to_vote, observation_votes
 from labseq_core.explain.weights import (
     has_weights,
     label_weights,
@@ -48,8 +49,9 @@ __all__ = [
     "CERTIFICATE_COLUMNS", "PATH_COLUMNS", "RECURSIONS", "Answers", "Contributions", "Lattice", "Reading", "Step",
     "Trellis", "answers", "bound_curves", "certificate_rows", "columns_in_use", "contributions", "explains_by_observations",
     "forced", "has_probabilities", "has_rounds", "has_support", "has_weights", "is_dense_gp", "is_gp", "is_sparse_gp",
-    "label_weights", "largest_weights", "nearly_as_good", "promised_log_losses", "read_sequence", "repeated_features",
-    "round_rows", "rounds_csv", "rows_csv", "same_problem", "sentence_of", "shows_log_probabilities", "sparse_path",
-    "sparseness", "support_csv", "support_examples", "support_figure", "training_places", "training_rows",
-    "transition_table", "trellis", "used_share", "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
+    "label_weights", "largest_weights", "nearly_as_good", "needs_training_data_to_vote", "observation_votes",
+    "promised_log_losses", "read_sequence", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem",
+    "sentence_of", "shows_log_probabilities", "sparse_path", "sparseness", "support_csv", "support_examples",
+    "support_figure", "training_places", "training_rows", "transition_table", "trellis", "used_share", "weight_summary",
+    "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip

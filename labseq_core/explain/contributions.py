@@ -33,6 +33,7 @@ COLUMNS = ("kind", "position", "name", "value", "chosen", "rival", "difference")
 OBSERVATIONS = 20  # of a position that get a row each; all others are one row
 PRIOR = "how frequent the label is"
 OTHERS = "all other training observations"
+LEFT_OVER = "left over, since the fit stopped near the optimum"
 _OF_TRAINING = ("observation", "others")
 
 
@@ -40,7 +41,7 @@ _OF_TRAINING = ("observation", "others")
 class Contributions:
     """Each row: what it is (kind, position from 1 on, name, value), what it adds to either score, and the difference.
 
-    kind: attribute, observation (of training, with its number in the model), others, prior, transition, start or stop.
+    kind: attribute, observation (of training, with its number in the model), others, left over, prior, transition, start, stop.
     """
 
     chosen: list[str]
@@ -81,10 +82,17 @@ def explains_by_observations(learner: SequenceLearner) -> bool:
     return isinstance(getattr(learner, "expansion_", None), KernelExpansion) and not hasattr(learner, "weights_")
 
 
-def contributions(learner: SequenceLearner, X, chosen: Sequence[str], rival: Sequence[str]) -> Contributions:
+def contributions(
+    learner: SequenceLearner,
+    X,
+    chosen: Sequence[str],
+    rival: Sequence[str],
+    votes: KernelExpansion | None = None,
+) -> Contributions:
     """Of two labellings of one sequence, both allowed.
 
-    X: as a learner takes it, one sequence.
+    X: as a learner takes it, one sequence. votes: the model as `observation_votes`, to get observations in place of features;
+    what they leave of a score is a row of kind "left over".
     """
     encoded = learner.encode(X)
     require(len(encoded) == 1, f"X has {len(encoded)} sequences; contributions are of one")
@@ -94,19 +102,22 @@ def contributions(learner: SequenceLearner, X, chosen: Sequence[str], rival: Seq
     ]
     scores = [_path_score(potentials, labels) for labels in pair]
     require(min(scores) > -np.inf, "one of the labellings uses a forbidden transition, so its score is no number")
-    rows = [*_node_rows(learner, encoded, *pair), *_transition_rows(learner.classes_, potentials, *pair)]
+    rows = [
+        *_node_rows(learner, encoded, potentials, *pair, votes),
+        *_transition_rows(learner.classes_, potentials, *pair),
+    ]
     rows.sort(key=_weight)
     return Contributions(list(chosen), list(rival), *scores, rows)
 
 
 def training_places(
-    learner: SequenceLearner, training: EncodedSequences, observations: Sequence[int], several: int = 3
+    expansion: KernelExpansion, training: EncodedSequences, observations: Sequence[int], several: int = 3
 ) -> list[dict]:
     """Where observations of a model stand in what it was trained on: how many places each has (`count`), and the first of
     them as pairs (sequence, position), from 0 on (`places`).
     """
-    wanted = learner.expansion_.support.vectors.take(np.asarray(observations, dtype=np.int64))
-    rows = SparseRows.of(training.with_vocabulary(learner.vocabulary_))
+    wanted = expansion.support.vectors.take(np.asarray(observations, dtype=np.int64))
+    rows = SparseRows.of(training.with_vocabulary(expansion.support.vocabulary))
     lengths, found = np.diff(rows.indptr), []
     for number in range(len(wanted)):
         own = slice(wanted.indptr[number], wanted.indptr[number + 1])
@@ -162,16 +173,34 @@ def _transition_rows(
 
 
 def _node_rows(
-    learner: SequenceLearner, encoded: EncodedSequences, chosen: np.ndarray, rival: np.ndarray
+    learner: SequenceLearner,
+    encoded: EncodedSequences,
+    potentials: ChainPotentials,
+    chosen: np.ndarray,
+    rival: np.ndarray,
+    votes: KernelExpansion | None,
 ) -> Iterator[dict]:
     positions = np.flatnonzero(chosen != rival)
-    if explains_by_observations(learner):
-        yield from _observation_rows(learner.expansion_, encoded, positions, chosen, rival)
+    expansion = learner.expansion_ if explains_by_observations(learner) else votes
+    if expansion is not None:
+        rows = list(_observation_rows(expansion, encoded, positions, chosen, rival))
+        yield from rows
+        yield from _left_over(rows, potentials.node, positions, chosen, rival) if votes is not None else ()
         return
     parts = _parts_of(learner, encoded)
     for t in positions.tolist():
         for kind, name, value, scores in parts(t):
             yield _row(kind, t, name, value, float(scores[chosen[t]]), float(scores[rival[t]]))
+
+
+def _left_over(
+    rows: Sequence[dict], node: np.ndarray, positions: np.ndarray, chosen: np.ndarray, rival: np.ndarray
+) -> Iterator[dict]:
+    """What votes leave of the scores."""
+    for t in positions.tolist():
+        here = [row for row in rows if row["position"] == t + 1]
+        one, other = (sum(row[side] for row in here) for side in ("chosen", "rival"))
+        yield _row("left over", t, LEFT_OVER, 1.0, float(node[t, chosen[t]]) - one, float(node[t, rival[t]]) - other)
 
 
 def _parts_of(learner: SequenceLearner, encoded: EncodedSequences):

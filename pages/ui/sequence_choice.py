@@ -47,7 +47,7 @@ def begin_anew_with(asked: data.Asked) -> None:
 
 def choose_methods(found: RunResult) -> dict[str, str]:
     """Labels of the methods to show side by side, by their short names; all where none is chosen."""
-    names = {short: label for label, short in short_names(found.config.methods).items()}
+    names = {short: label for label, short in short_names(found.config.methods).items() if label in found.per_label}
     chosen = st.multiselect(
         "Methods", list(names), default=list(names), key="beside", bind="query-params", help=words.METHODS
     )

@@ -13,11 +13,13 @@ from labseq_core.explain import (
     Reading,
     columns_in_use,
     contributions,
-    explains_by_observations,
+    needs_training_data_to_vote,
+    observation_votes,
     read_sequence,
     sentence_of,
     training_places,
 )
+from labseq_core.scoring.kernel_expansion import KernelExpansion
 from pages.ui import caching
 
 _SEVERAL = 3  # places of a training observation that are shown
@@ -64,9 +66,22 @@ def reading(asked: Asked, label: str, force: tuple[int, str] | None = None) -> R
     return _reading(asked.run_id, label, asked.number, asked.words, force)
 
 
+@st.cache_resource(max_entries=4, show_spinner="Counting the votes of the training words")
+def _votes(run_id: str, label: str) -> KernelExpansion | None:
+    """A Gaussian process that keeps features only, as votes of training observations; None where that would take long, and
+    for all other models.
+    """
+    learner = caching.trained(run_id, label)
+    if not needs_training_data_to_vote(learner) or caching.training_tokens(run_id) > caching.QUICK_TOKENS:
+        return None
+    with caching.one_at_a_time:
+        return observation_votes(learner, *training_data(caching.finished(run_id).config))
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _why(run_id, label, number, words, chosen: tuple[str, ...], rival: tuple[str, ...]) -> Contributions:
-    return contributions(caching.trained(run_id, label), _sentence(run_id, number, words), chosen, rival)
+    learner, one = caching.trained(run_id, label), _sentence(run_id, number, words)
+    return contributions(learner, one, chosen, rival, _votes(run_id, label))
 
 
 def why(asked: Asked, label: str, chosen: list[str], rival: list[str]) -> Contributions:
@@ -79,9 +94,10 @@ def voices(run_id: str, label: str, observations: tuple[int, ...]) -> list[dict]
     """Where observations of a model stand in its training data: how often (`count`), and the first places, each with the
     sentence (`tokens`), the position in it and the true label there.
     """
+    expansion = _votes(run_id, label) or caching.trained(run_id, label).expansion_
     with caching.one_at_a_time:
         encoded, labels = training_data(caching.finished(run_id).config)
-        found = training_places(caching.trained(run_id, label), encoded, observations, _SEVERAL)
+        found = training_places(expansion, encoded, observations, _SEVERAL)
     sentences = caching.training_sentences(run_id)
     return [
         {
@@ -93,11 +109,6 @@ def voices(run_id: str, label: str, observations: tuple[int, ...]) -> list[dict]
         }
         for each in found
     ]
-
-
-def by_observations(run_id: str, label: str) -> bool:
-    """Whether a model's decisions are made of training observations."""
-    return explains_by_observations(caching.trained(run_id, label))
 
 
 def columns_seen(run_id: str, labels: list[str]) -> list[str]:

@@ -45,7 +45,7 @@ def labelled_live(found: RunResult, labels: Sequence[str] = ()) -> None:
     labels: of the methods; none: the first three of the run.
     """
     names = short_names(found.config.methods)
-    chosen = list(labels or names)[:_MODELS]
+    chosen = list(labels or found.per_label)[:_MODELS]
     number = metrics.most_telling(found.examples)
     own = data.part(found.run_id).tokens[number]
     typed = word_box("Type a sentence, and press Enter", "typed", own, help=words.WORDS)

@@ -16,6 +16,8 @@ from tests.app.conftest import SECONDS_PER_RUN, problems, text
 from tests.experiments.runs import trained_here
 
 RUN, KERNELS = "default:spanish-ner", "default:abstention"
+CRF, MARGIN, GP = "CRF", "HM-SVM", "GP sequence classification"
+LABELS = {choice.label.partition(" (")[0]: choice.label for choice in result(RUN).config.methods}  # by short name
 MAP, TRELLIS, WHY = range(3)  # charts from the top of the page
 NASTY = "<script>alert(1)</script> ![x](http://example.com/x.png) \u202eabc *b* $x$ <a href='http://example.com'>y</a> &amp;"
 
@@ -46,9 +48,11 @@ def test_a_sentence_is_shown_without_a_choice(open_page):
     assert problems(app) == []
     assert app.selectbox(key="run.choice").value == RUN
     number = app.number_input(key="n.choice").value
-    assert app.multiselect(key="beside").value == ["HMM", "Averaged perceptron", "CRF"]
-    assert app.segmented_control(key="look").value == "CRF"
-    reading, one = read(RUN, "CRF", number)
+    assert app.multiselect(key="beside").value == [CRF, MARGIN, GP]
+    assert app.segmented_control(key="look").value == GP
+    reading, one = read(RUN, LABELS[GP], number)
+    assert one.flat_tokens == result(RUN).examples[number - 1]["tokens"], "numbered as on Compare"
+    assert reading.labels == result(RUN).examples[number - 1]["predictions"][LABELS[GP]]
     assert app.text_input(key="words.choice").value == " ".join(one.flat_tokens)
     assert app.slider(key="step.choice").value == reading.least_sure + 1
     assert [header.value for header in app.header] == [
@@ -63,9 +67,9 @@ def test_labels_stand_beside_the_truth_with_their_confidence(open_page, number):
     app = open_page("sequence", run=RUN, n=str(number))
     assert problems(app) == []
     shown = html(app, "Labels of one sentence")
-    for label in ("HMM", "Averaged perceptron", "CRF"):
+    for name, label in LABELS.items():
         reading, one = read(RUN, label, number)
-        row = shown.split(f'<th scope="row">{label}</th>')[1].split("</tr>")[0]
+        row = shown.split(f'<th scope="row">{name}</th>')[1].split("</tr>")[0]
         for predicted, true, sure in zip(reading.labels, one.flat_labels, reading.confidence):
             note = f"p {sure:.2f}" if reading.probabilistic else f"gap {sure:.2f}"
             assert f"{'' if predicted == true else '✗ '}{predicted}<small>{note}</small>" in row
@@ -74,22 +78,22 @@ def test_labels_stand_beside_the_truth_with_their_confidence(open_page, number):
 
 def test_methods_are_chosen_and_none_is_all(open_page):
     app = open_page("sequence", run=RUN)
-    app.multiselect(key="beside").set_value(["HMM"]).run()
+    app.multiselect(key="beside").set_value([MARGIN]).run()
     assert problems(app) == []
-    assert app.segmented_control(key="look").options == ["HMM"]
+    assert app.segmented_control(key="look").options == [MARGIN]
     assert '<th scope="row">CRF</th>' not in html(app, "Labels of one sentence")
     app.multiselect(key="beside").set_value([]).run()
     assert problems(app) == []
-    assert app.segmented_control(key="look").options == ["HMM", "Averaged perceptron", "CRF"]
+    assert app.segmented_control(key="look").options == [CRF, MARGIN, GP]
 
 
 def test_scores_are_never_called_probabilities(open_page):
     app = open_page("sequence", run=RUN)
-    app.segmented_control(key="look").set_value("Averaged perceptron").run()
+    app.segmented_control(key="look").set_value(MARGIN).run()
     assert problems(app) == []
     assert "not probabilities" in text(app)
     number = app.number_input(key="n.choice").value
-    reading, _ = read(RUN, "Averaged perceptron", number)
+    reading, _ = read(RUN, LABELS[MARGIN], number)
     best = html(app, "The best labellings")
     assert f"1: score {reading.k_best(1)[0]['score']:.2f}" in best
     assert ": p " not in best
@@ -97,9 +101,9 @@ def test_scores_are_never_called_probabilities(open_page):
 
 
 def test_marginals_and_best_labellings_of_one_model(open_page):
-    app = open_page("sequence", run=RUN, n="3", look="HMM", step="2")
+    app = open_page("sequence", run=RUN, n="3", look=GP, step="2")
     assert problems(app) == []
-    reading, _ = read(RUN, "HMM", 3)
+    reading, _ = read(RUN, LABELS[GP], 3)
     drawn = charts(app)[MAP]["data"][0]
     first = drawn["x"][0]
     for row, line in enumerate(drawn["z"]):
@@ -111,7 +115,7 @@ def test_marginals_and_best_labellings_of_one_model(open_page):
 
 @pytest.mark.parametrize("recursion", ["Forward", "Backward", "Viterbi"])
 def test_the_trellis_is_stepped_through(open_page, recursion):
-    app = open_page("sequence", run=RUN, n="2", step="1", recursion=recursion)
+    app = open_page("sequence", run=RUN, n="2", step="1", recursion=recursion, look=CRF)
     reading, one = read(RUN, "CRF", 2)
     values = reading.lattice.values(recursion.lower())
     for position in range(1, 4):
@@ -140,7 +144,7 @@ def test_the_trellis_is_stepped_through(open_page, recursion):
 
 
 def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
-    app = open_page("sequence", run=RUN, n="2", step="3", against="B-LOC")
+    app = open_page("sequence", run=RUN, n="2", step="3", against="B-LOC", look=CRF)
     assert problems(app) == []
     reading, one = read(RUN, "CRF", 2)
     expected = contributions(model(RUN, "CRF"), one, reading.labels, reading.labels_through(2, "B-LOC"))
@@ -179,10 +183,11 @@ def test_a_forced_label_changes_the_rest(open_page):
         app.selectbox(key="force.choice").set_value(forced).run()
         assert problems(app) == []
         shown = html(app, "Labels after one was forced")
-        for label in ("HMM", "CRF"):
+        for name in (GP, CRF):
+            label = LABELS[name]
             free, _ = read(RUN, label, number)
             after, _ = read(RUN, label, number, force={position: forced})
-            row = shown.split(f'<th scope="row">{label}</th>')[1].split("</tr>")[0]
+            row = shown.split(f'<th scope="row">{name}</th>')[1].split("</tr>")[0]
             assert row.count("→ ") == sum(a != b for a, b in zip(free.labels, after.labels))
             for t, (new, old) in enumerate(zip(after.labels, free.labels)):
                 note = "forced" if t == position else f"p {after.confidence[t]:.2f}"
@@ -325,7 +330,7 @@ def test_a_run_whose_models_are_gone_says_so(open_page, monkeypatch):
 
 
 def test_a_link_to_another_sentence_begins_anew(open_page):
-    app = open_page("sequence", run=RUN, n="2", step="2", node="B-PER")
+    app = open_page("sequence", run=RUN, n="2", step="2", node="B-PER", look=CRF)
     assert app.slider(key="step.choice").value == 2
     app.switch_page("pages/compare.py").run()
     app.switch_page("pages/sequence.py").run()

@@ -28,7 +28,7 @@ PAGES = {
     "inside-gpsc": "/inside?tab=GPSC",
     "sequence": "/sequence",
     "sequence-kernel": "/sequence?run=default:abstention&recursion=Forward",
-    "sequence-typed": "/sequence?run=default:toy-pos&words=my+mother+saw+a+%3Cb%3Ebook%3C/b%3E&look=HMM&recursion=Backward",
+    "sequence-typed": "/sequence?run=default:toy-pos&words=my+mother+saw+a+%3Cb%3Ebook%3C/b%3E&recursion=Backward&step=3",
     "learn": "/learn",
     "learn-losses": "/learn?lesson=losses",
     "learn-margin": "/learn?lesson=margin",

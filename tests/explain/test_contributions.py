@@ -8,7 +8,14 @@ import pytest
 from labseq_core import FeatureTemplate, LabSeqError
 from labseq_core.chain import path_scores
 from labseq_core.data.sequences import Sequences
-from labseq_core.explain import Lattice, contributions, explains_by_observations, training_places
+from labseq_core.explain import (
+    Lattice,
+    contributions,
+    explains_by_observations,
+    needs_training_data_to_vote,
+    observation_votes,
+    training_places,
+)
 from labseq_core.explain.contributions import OTHERS, PRIOR
 from labseq_core.learners import CRF, GPSC, HMM, HMSVM, METHODS, DualPerceptron, NaiveBayes, make_learner
 from tests.reference import toy
@@ -35,6 +42,7 @@ MORE = {  # further routes to scores
 }
 LEARNERS = {method: make_learner(method) for method in METHODS} | MORE
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+LONGEST = int(np.argmax(DATA.lengths))
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -146,13 +154,47 @@ def test_training_observations_are_found_in_their_sentences(template):
     attributes = encoded.attributes()
     support = learner.expansion_.support.as_sequences().attributes()
     as_set = lambda given: set(given.items()) if isinstance(given, dict) else {(name, 1.0) for name in given}  # noqa: E731
-    for number, found in zip(chosen, training_places(learner, encoded, chosen, several=100), strict=True):
+    for number, found in zip(chosen, training_places(learner.expansion_, encoded, chosen, several=100), strict=True):
         wanted = as_set(support[number][0])
         same = [(i, t) for i, row in enumerate(attributes) for t, each in enumerate(row) if as_set(each) == wanted]
         assert found == {"count": len(same), "places": same}
         assert same
-    (one,) = training_places(learner, encoded, chosen[:1], several=1)
+    (one,) = training_places(learner.expansion_, encoded, chosen[:1], several=1)
     assert len(one["places"]) == 1
+
+
+@pytest.mark.parametrize("constraints", [None, "bio"])
+def test_a_gaussian_process_of_features_votes_by_observations(constraints):
+    spans = [["O"] * len(y) if y[0] == "C" else ["B-P", *["I-P"] * (len(y) - 1)] for y in Y]
+    labels = Y if constraints is None else spans
+    encoded = TEMPLATES["window"].encode(DATA)
+    options = {"kernel": "poly:2", "route": "explicit", "constraints": constraints}
+    close = make_learner("gps", tol=1e-9, max_iter=3000, **options).fit(encoded, labels)
+    rough = make_learner("gps", tol=0.3, max_iter=3, **options).fit(encoded, labels)
+    left = []
+    for learner in (close, rough):
+        assert needs_training_data_to_vote(learner)
+        votes = observation_votes(learner, encoded, labels)
+        one = DATA.select([LONGEST])
+        (potentials,) = learner.potentials(one)
+        lattice = Lattice(potentials)
+        pair = [
+            [learner.classes_[s] for s in row]
+            for row in (lattice.labels, lattice.labels_through(0, lattice.rival_at(0)))
+        ]
+        found = contributions(learner, one, *pair, votes)
+        np.testing.assert_allclose(sum(row["difference"] for row in found.rows), found.difference, **CLOSE)
+        assert found.observations_at(1)
+        left.append(
+            max(abs(row[side]) for row in found.rows if row["kind"] == "left over" for side in ("chosen", "rival"))
+        )
+        # The loudest of all are found in the training data.
+        places = training_places(votes, encoded, [row["observation"] for row in found.observations_at(1, 3)[:3]])
+        assert all(place["count"] for place in places)
+    assert left[0] < 1e-2, "at the optimum the votes are all there is"
+    assert left[1] > left[0]
+    with pytest.raises(LabSeqError, match="CRF has coefficients of observations itself, or none at all"):
+        observation_votes(CRF().fit(encoded, labels), encoded, labels)
 
 
 def test_which_methods_explain_by_observations():
