@@ -168,7 +168,7 @@ def test_a_gaussian_process_of_features_votes_by_observations(constraints):
     spans = [["O"] * len(y) if y[0] == "C" else ["B-P", *["I-P"] * (len(y) - 1)] for y in Y]
     labels = Y if constraints is None else spans
     encoded = TEMPLATES["window"].encode(DATA)
-    options = {"kernel": "poly:2", "route": "explicit", "constraints": constraints}
+    options = {"kernel": "poly:2", "route": "explicit", "l2": 0.5, "constraints": constraints}
     close = make_learner("gps", tol=1e-9, max_iter=3000, **options).fit(encoded, labels)
     rough = make_learner("gps", tol=0.3, max_iter=3, **options).fit(encoded, labels)
     left = []
