@@ -12,12 +12,13 @@ from labseq_core.experiments import default_results
 from tests.app.conftest import problems
 
 CHOICES = 40
-TYPED = ("", "crf", "l2 = 0.1", "%_*'\"", "<b>", "0.1 1", "x" * 300)
 # Their options are shown by a text but chosen by an id.
 IDS = {
     "dataset.choice": [info.name for info in list_datasets()],
     "run.choice": [found.run_id for found in default_results().values()],
 }
+
+TEXTS = ["", "cap", "Ana vive en Lima", "<b>a</b> \u202e ![x](y) *", "x" * 1500, "a " * 300]
 
 
 def widgets(app: AppTest) -> list:
@@ -39,13 +40,14 @@ def change(widget, random: Random) -> None:
         widget.set_value(
             random.choice([name for name in IDS[widget.key] if widget.format_func(name) in widget.options])
         )
-    elif kind == "TextInput":
-        widget.set_value(random.choice(TYPED))
     elif kind == "Toggle":
         widget.set_value(not widget.value)
     elif kind in ("NumberInput", "Slider"):
-        low, high = widget.min, min(widget.max, 50)
-        widget.set_value(type(widget.value)(low + random.random() * (high - low)))
+        low, high = widget.min or 0, min(50 if widget.max is None else widget.max, 50)
+        number = int if widget.value is None else type(widget.value)
+        widget.set_value(number(low + random.random() * (high - low)))
+    elif kind == "TextInput":
+        widget.set_value(random.choice(TEXTS))
     elif kind == "Multiselect":
         widget.set_value(random.sample(widget.options, random.randint(0, min(3, len(widget.options)))))
     elif kind == "Selectbox":
@@ -58,6 +60,7 @@ PAGES = {
     "start": {}, "data": {}, "train": {}, "compare": {}, "abstain": {}, "inside": {},
     "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"}, "history": {},
     "history, one run": {"runs": "default:spanish-ner"}, "history, two runs": {"runs": "default:boosting,default:parity"},
+    "sequence": {}, "sequence, kernels": {"run": "default:abstention"},
 }  # fmt: skip
 
 

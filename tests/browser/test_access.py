@@ -11,6 +11,7 @@ PAGES = (
     "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
     "/inside?tab=HM-SVM", "/inside?tab=GPSC", "/history", "/history?runs=default:spanish-ner",
     "/history?runs=default:spanish-ner,default:boosting",
+    "/sequence", "/sequence?run=default:abstention&words=she+went+home",
 )  # fmt: skip
 
 
