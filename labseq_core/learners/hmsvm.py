@@ -23,7 +23,7 @@ from labseq_core.solvers.margin_rules import RESCALES, SLACKS, MarginRule
 from labseq_core.solvers.working_set import MarginOptimum, maximise_margin
 
 DEV_EVERY = 5  # rounds between two looks at the development data
-_READS = 30  # features of a position that are read in the time that one score of an observation is moved
+_READS = 15  # features of a label at a position that are read in the time in which one score is moved
 
 
 class HMSVM(KernelLearner, LinearLearner):

@@ -70,6 +70,13 @@ class Candidates(NamedTuple):
         """One for each of the sequences (ascending), from labels of all positions."""
         return cls(np.ascontiguousarray(sequences), offsets[sequences], labels)
 
+    def and_those_of(self, other: Candidates) -> Candidates:
+        """Both, those of one sequence one after the other."""
+        sequences = np.concatenate([self.sequences, other.sequences])
+        begins = np.concatenate([self.begins, other.begins + self.labels.size])
+        order = np.argsort(sequences, kind="stable")
+        return Candidates(sequences[order], begins[order], np.concatenate([self.labels, other.labels]))
+
 
 def empty_sets(n_sequences: int) -> LabelSets:
     return room_for(np.zeros(n_sequences + 1, dtype=np.int64), 0, np.zeros(0, dtype=np.int32), np.zeros(0))
@@ -113,7 +120,7 @@ def is_labelling(sets, slot, truth, labels, begin):
 
 @compiled
 def refuse_known(sets, offsets, truth, candidates, is_new):
-    """is_new[c]: neither the truth nor in the part of its set that is kept."""
+    """is_new[c]: neither the truth, nor in the part of its set that is kept, nor a candidate before."""
     for c in range(candidates.sequences.size):
         i = candidates.sequences[c]
         begin = offsets[i]
@@ -125,6 +132,13 @@ def refuse_known(sets, offsets, truth, candidates, is_new):
         for slot in range(sets.bounds[i], sets.bounds[i + 1]):
             if is_new[c] and is_kept(sets, slot) and is_labelling(sets, slot, truth, labels, begin):
                 is_new[c] = False
+        before = c - 1
+        while is_new[c] and before >= 0 and candidates.sequences[before] == i:
+            same = True
+            for t in range(labels.size):
+                same = same and candidates.labels[candidates.begins[before] + t] == labels[t]
+            is_new[c] = not same
+            before -= 1
 
 
 @compiled
