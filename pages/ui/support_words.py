@@ -33,6 +33,7 @@ GAP = (
     "Each round looks for new rivals with the Viterbi algorithm, then shifts α among the known ones. The optimum lies "
     "between the two ends; before the last round the primal leaves out sentences that were safe when last looked at."
 )
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 WORKING_SET = (
     "Rivals that are held, and those of them that the model leans on. A line that levels off means few new ones come."
 )
@@ -49,7 +50,8 @@ def sparseness_line(learner: HMSVM) -> str:
 
 
 def _labellings(log10: float | None) -> str:
-    return "" if log10 is None else f" There are about 10^{log10:.0f} wrong labellings in all."
+    power = "" if log10 is None else f"{log10:.0f}".translate(_RAISED)
+    return power and f" There are about 10{power} wrong labellings in all."
 
 
 def gap_line(learner: HMSVM) -> str:

@@ -9,7 +9,7 @@ import pytest
 from labseq_core import HMSVM
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.explain import support_examples, support_figure, training_rows
-from pages.ui.support_words import gap_line
+from pages.ui.support_words import gap_line, sparseness_line
 from tests.app.conftest import problems, text, trained_here
 
 RUN = "default:margins"
@@ -95,3 +95,11 @@ def test_what_is_said_of_the_gap(options, length, said):
     assert said in line
     assert "nan" not in line
     assert "inf" not in line
+
+
+def test_how_many_labellings_there_are():
+    X = [["a", "b"] * 6, ["b"]]
+    model = HMSVM().fit(X, [[word.upper() for word in x] for x in X])
+    assert sparseness_line(model).endswith(" There are about 10⁴ wrong labellings in all.")  # 2^12 - 1 and 1
+    one = HMSVM().fit([["a"]], [["A"]])
+    assert sparseness_line(one).endswith("keep the margin without any.")
