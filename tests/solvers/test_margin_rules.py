@@ -49,6 +49,7 @@ def test_violations_of_two_tokens(slack):
         listed = [found.candidates.labels[begin : begin + 2].tolist() for begin in found.candidates.begins]
         wrong = {(1, 1): 0, (0, 0): 1, (1, 0): 2}
         assert needed[wrong[tuple(listed[0])]] == pytest.approx(needed.max())
+        assert all(needed[wrong[tuple(labels)]] > 0.0 for labels in listed)
         if slack == "labelling":
             assert sorted(map(tuple, listed)) == sorted(y for y, k in wrong.items() if needed[k] > 0.0)
 
