@@ -200,6 +200,7 @@ def run(part: str, folds: int, fixed: bool, names: Sequence[str]) -> dict[str, l
             found.setdefault(title, []).append(row)
             f1 = "" if scores.span_f1 is None else f", F1 {100 * scores.span_f1:.2f}"
             print(f"{title}, split {number + 1}: accuracy {100 * scores.accuracy:.2f}{f1}, {seconds:.1f} s", flush=True)
+            del model  # its memory shall not count for the next one
     return found
 
 
