@@ -168,9 +168,14 @@ def cancel(run_id: str) -> None:
         _engine().cancel(run_id)
 
 
+def is_default(run_id: str) -> bool:
+    """Whether a result comes with LabSeq and is in no store."""
+    return run_id.startswith(_DEFAULT)
+
+
 def result(run_id: str) -> RunResult:
     """The numbers of a finished run."""
-    if run_id.startswith(_DEFAULT):
+    if is_default(run_id):
         name = run_id.removeprefix(_DEFAULT)
         defaults = default_results()
         if name not in defaults:
@@ -183,7 +188,7 @@ def result(run_id: str) -> RunResult:
 
 def model(run_id: str, label: str) -> SequenceLearner:
     """The model that a run trained for a method (on the first fold), by the method's label in its tables."""
-    if run_id.startswith(_DEFAULT):
+    if is_default(run_id):
         archive = default_model(run_id.removeprefix(_DEFAULT), label)
     else:
         archive = next(iter(_blobs(run_id, label, "model").values()), None)
@@ -194,7 +199,7 @@ def model(run_id: str, label: str) -> SequenceLearner:
 
 def predictions(run_id: str, label: str) -> Predictions:
     """What a method of a finished run said of every token that it was scored on, in all folds."""
-    if run_id.startswith(_DEFAULT):
+    if is_default(run_id):
         found = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
     else:
         blobs = _blobs(run_id, label, "predictions")
