@@ -16,8 +16,8 @@ FEATURES = {
 # 'gps:kernel=rbf:5|rbf:8|rbf:12:l2=0.03|0.1|0.3,hmsvm:kernel=rbf:8:rescale=margin:C=0.3|1|3|10'
 _SMOOTH = {"kernel": "rbf:8", "l2": 0.03}
 _SPARSE = {**_SMOOTH, "fraction": 0.15, "per_step": 10}
-# The same way, with 'gps:kernel=poly:2:l2=0.03|0.1|0.3|1|3': the best l2 of degree 2 (0.03 to 1 tie on spanish-ner). Where attributes say nothing one by one,
-# HM-SVMs get degree 2 as well.
+# The same way, with 'gps:kernel=poly:2:l2=0.03|0.1|0.3|1|3': the best l2 of degree 2 (0.03 to 1 tie on spanish-ner). Where
+# attributes say nothing one by one, HM-SVMs get degree 2 as well.
 _COMPARED = {
     "spanish-ner": (MethodChoice("crf"), MethodChoice("hmsvm", {"rescale": "margin"}), MethodChoice("gps", {"l2": 0.3})),
     "toy-pos": (MethodChoice("crf"), MethodChoice("hmsvm", {"rescale": "margin"}), MethodChoice("gps", {"l2": 0.03})),

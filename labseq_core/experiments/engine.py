@@ -84,6 +84,7 @@ class Engine:
         self.owner = Owner(store.path)
         self.trouble: str | None = None  # why the store cannot be written, while it cannot
         self._runs: dict[str, _Run] = {}  # in the order of their submission
+        self._waiting: list[str] = []  # replaced, never changed: other threads read it
         self._inbox: queue.SimpleQueue = queue.SimpleQueue()
         self._job_numbers = itertools.count()
         self._written = self._ticked = 0.0
@@ -118,7 +119,7 @@ class Engine:
 
     def queue_position(self, run_id: str) -> int:
         """How many runs are served before this one has its first worker, counted from 1; 0 if it has one, or is not here."""
-        waiting = [run.id for run in list(self._runs.values()) if run.state == "queued"]
+        waiting = self._waiting
         return waiting.index(run_id) + 1 if run_id in waiting else 0
 
     def close(self) -> None:
@@ -144,6 +145,7 @@ class Engine:
             self._ticked = now
             self._tick()
         self._start_tasks()
+        self._waiting = [run.id for run in self._runs.values() if run.state == "queued"]
         if now - self._written >= _WRITE_EVERY or any(run.over or run.unsaved for run in self._runs.values()):
             self._written = now
             self._write()
@@ -190,8 +192,8 @@ class Engine:
     def _start(self, run: _Run, number: int) -> None:
         job_id = f"{run.id}-{number}-{next(self._job_numbers)}"
         try:
-            elsewhere = is_upload(run.config.dataset) and self.executor.name != "this machine"
-            upload = stored_upload(run.config.dataset) if elsewhere else None
+            travels = self.executor.remote and is_upload(run.config.dataset)
+            upload = stored_upload(run.config.dataset) if travels else None
         except LabSeqError as problem:
             self._fail(run, number, str(problem))
             return

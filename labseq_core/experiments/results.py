@@ -149,6 +149,8 @@ def write_default(
     path = defaults_directory() / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
+    for former in path.parent.glob(f"{name}.*.npz"):
+        former.unlink()
     path.write_text(text + "\n", encoding="utf-8")
     for label, model_path in _model_paths(name, result.config).items():
         models[label].save(model_path)

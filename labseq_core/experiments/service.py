@@ -98,6 +98,13 @@ def _engine() -> Engine:
         return _engines[key]
 
 
+def _own_engines() -> list[Engine]:
+    """Those of this process for the store; there need not be one."""
+    path = str(RunStore().path)
+    with _engines_lock:
+        return [engine for (place, _), engine in _engines.items() if place == path]
+
+
 def run_id_of(config: ExperimentConfig) -> str:
     """The id of the run of a configuration with the versions that are installed."""
     text = json.dumps([config.hash, versions()], sort_keys=True)
@@ -155,7 +162,7 @@ def status(run_id: str) -> RunStatus:
         )
         for task in RunStore().tasks(run_id)
     )  # fmt: skip
-    position = _engine().queue_position(run_id) if row["state"] == "queued" else 0
+    position = max([engine.queue_position(run_id) for engine in _own_engines()], default=0)
     fraction = 1.0 if row["state"] == "done" else row["fraction"]
     return RunStatus(run_id, row["state"], fraction, _message(row, position, tasks), row["error"], position, tasks)
 
@@ -164,8 +171,9 @@ def cancel(run_id: str) -> None:
     """Stop a run, whichever process has it; a finished one stays as it is."""
     row = _row(run_id)
     if row["state"] in ACTIVE:
-        RunStore().mark(run_id, cancelling=1)
-        _engine().cancel(run_id)
+        RunStore().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
+        for engine in _own_engines():
+            engine.cancel(run_id)
 
 
 def is_default(run_id: str) -> bool:
@@ -250,9 +258,7 @@ def notices() -> list[str]:
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
     ]
-    with _engines_lock:
-        found += [engine.trouble for engine in _engines.values() if engine.trouble and engine.store.path == store.path]
-    return found
+    return found + [engine.trouble for engine in _own_engines() if engine.trouble]
 
 
 def _row(run_id: str) -> dict:

@@ -34,6 +34,7 @@ class Executor(Protocol):
     """`submit` gives a future of the outcome: (facts, blobs). It fails with `WorkerLost`, `Cancelled`, or `LabSeqError`."""
 
     name: str
+    remote: bool  # whether workers are elsewhere, without the files of this machine
 
     def capacity(self) -> int:
         """How many jobs it performs at once now; it may change."""

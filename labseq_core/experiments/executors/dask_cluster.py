@@ -20,6 +20,8 @@ _ASK_EVERY = 0.5  # seconds between two questions of a worker whether to stop
 class DaskCluster:
     """The workers of a scheduler; each thread of a worker performs one job at a time."""
 
+    remote = True
+
     def __init__(self, address: str):
         try:
             from distributed import Client

@@ -22,7 +22,8 @@ IDLE_SECONDS = 300.0
 class LocalProcesses:
     """At most cores - 1 processes (at least one), at low priority: the pages come first."""
 
-    name = "this machine"
+    name = "processes of this machine"
+    remote = False
 
     def __init__(self, n_processes: int | None = None):
         cores = os.cpu_count() or 1

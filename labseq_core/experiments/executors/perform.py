@@ -7,8 +7,6 @@ import time
 import traceback
 from collections.abc import Callable
 
-import numba
-
 from labseq_core._checks import LabSeqError, require
 from labseq_core._jit import warm_up
 from labseq_core.data.catalogue import load_dataset
@@ -74,11 +72,6 @@ def _other_version(wanted: dict) -> str:
     differs = [f"{name} {version}, not {wanted.get(name)}" for name, version in versions().items()
                if version != wanted.get(name)]  # fmt: skip
     return f"a worker has {'; '.join(differs)}: install the same versions there"
-
-
-def use_threads(number: int) -> None:
-    """How many threads compiled routines of this process may use."""
-    numba.set_num_threads(max(1, min(number, numba.config.NUMBA_NUM_THREADS)))
 
 
 def be_modest() -> None:
