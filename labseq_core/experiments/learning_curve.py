@@ -16,6 +16,7 @@ from labseq_core.data.places import datasets_directory
 from labseq_core.evaluation import standard_error
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.results import MEASURED
+from labseq_core.experiments.runner import data_hash
 from labseq_core.experiments.service import RunStatus, cancel, predictions, result, run_id_of, status, submit
 from labseq_core.experiments.store import RunStore
 
@@ -114,17 +115,27 @@ def _rows(config: ExperimentConfig) -> list[dict]:
 def write_default_curve(config: ExperimentConfig) -> Path:
     """Keep the curve of a configuration, whose runs are done, as the one that is shown before any click."""
     rows = [{**row, "run_id": f"default:{CURVE}"} for row in learning_curve(config)]
-    text = json.dumps({"config": config.to_dict(), "rows": rows}, ensure_ascii=False, indent=1)
+    kept = {"config": config.to_dict(), "data_hash": data_hash(config.dataset), "rows": rows}
+    text = json.dumps(kept, ensure_ascii=False, indent=1)
     _path().write_text(text + "\n", encoding="utf-8")
     return _path()
 
 
-def default_curve() -> tuple[ExperimentConfig, list[dict]] | None:
-    """The curve that `labseq defaults` wrote, and of which configuration it is; None if it has not been made."""
+@dataclass(frozen=True)
+class DefaultCurve:
+    """The curve that is shown before any click, and what it is from."""
+
+    config: ExperimentConfig
+    data_hash: str
+    rows: list[dict]
+
+
+def default_curve() -> DefaultCurve | None:
+    """The curve that `labseq defaults` wrote; None if it has not been made."""
     if not _path().is_file():
         return None
     saved = json.loads(_path().read_text(encoding="utf-8"))
-    return ExperimentConfig.from_dict(saved["config"]), saved["rows"]
+    return DefaultCurve(ExperimentConfig.from_dict(saved["config"]), saved["data_hash"], saved["rows"])
 
 
 def _path() -> Path:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import ExperimentConfig, Predictions, comparisons
-from labseq_core.experiments.learning_curve import curve_key, default_curve, learning_curve
+from labseq_core.experiments.learning_curve import DefaultCurve, curve_key, default_curve, learning_curve
 from labseq_core.experiments.runner import scored_parts
 from labseq_core.experiments.sentences import LabelledSentence, disagreeing, labelled, taken_for
 from labseq_core.experiments.transfer import everything as pack_everything
@@ -59,20 +59,16 @@ def sentences(run_id: str, places: Sequence[int]) -> list[LabelledSentence]:
     return labelled(places, scored(run_id), said_by_all(run_id))
 
 
-@st.cache_data(show_spinner=False)
-def _default_curve() -> tuple[ExperimentConfig, list[dict]] | None:
+@st.cache_resource(show_spinner=False)
+def example_curve() -> DefaultCurve | None:
+    """The curve that comes with LabSeq. Shared: not to be changed."""
     return default_curve()
-
-
-def example_curve() -> tuple[ExperimentConfig, list[dict]] | None:
-    """The curve that comes with LabSeq, and of which configuration it is."""
-    return _default_curve()
 
 
 def prepared_curve(config: ExperimentConfig) -> list[dict]:
     """The curve that comes with LabSeq if it is that of a configuration; else nothing."""
-    kept = _default_curve()
-    return kept[1] if kept and curve_key(kept[0]) == curve_key(config) else []
+    kept = example_curve()
+    return kept.rows if kept and curve_key(kept.config) == curve_key(config) else []
 
 
 @st.cache_data(max_entries=64, show_spinner="Reading the learning curve")

@@ -52,8 +52,8 @@ def _not_made(found: RunResult, now: CurveStatus) -> None:
     example = caching_compare.example_curve()
     if example:
         st.header("Meanwhile: one that comes with LabSeq")
-        st.caption(words.example(example[0]))
-        _curve(found, *example)
+        st.caption(words.example(example.config))
+        _curve(found, example.config, example.rows)
 
 
 def _progress(run_id: str) -> None:
