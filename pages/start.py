@@ -32,10 +32,10 @@ def comparison(shown: RunResult) -> None:
     with chart:
         st.header(info.title)
         charts.draw(charts.score_bars(summary, info.bayes_test_accuracy), "start", charts.score_text(summary))
+        st.markdown(METHODS)
     with story:
         st.header("What you see")
         st.markdown(info.description)
-        st.markdown(METHODS)
         st.markdown(
             f"Features {shown.config.features.label}, {shown.config.folds} folds; whiskers are standard errors. "
             f"{who_leads(summary)} {BEST if info.bayes_test_accuracy is not None else ''}"

@@ -14,40 +14,38 @@ _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": 
 _LARGEST_CELL, _HIGHEST = 30, 560  # pixels of a mark, and of a matrix of many labels
 
 
-def measure_bars(rows: Sequence[dict], measure: Measure) -> go.Figure:
-    """One measure: a bar per method, its standard error, and a dot for each fold. rows: as `measure_rows` gives them."""
+def measure_dots(rows: Sequence[dict], names: Mapping[str, str], measure: Measure) -> go.Figure:
+    """One measure: a mark per method with its standard error, and a small dot for each fold. rows: as `measure_rows` gives
+    them.
+    """
     figure = go.Figure()
     for place, row in enumerate(rows):
-        own, name = look(place), in_lines(row["label"])
+        own, name, error = look(place), in_lines(names[row["label"]]), row["standard_error"]
         folds = [value for key, value in row.items() if key.startswith("fold ") and value is not None]
-        error = row["standard_error"]
-        figure.add_bar(
-            name=name, x=[row["mean"]], y=[name], orientation="h", showlegend=False, width=0.6,
-            error_x=None if error is None else {"type": "data", "array": [error], "color": GREY, "thickness": 2, "width": 8},
-            marker={"color": own.colour, "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": "#FFFFFF",
-                                                     "fgopacity": 0.35, "size": 14, "solidity": 0.13}},
-            hovertemplate=f"{measure.shown(row['mean'])}<extra>{row['label']}</extra>",
-        )  # fmt: skip
         if len(folds) > 1:
             figure.add_scatter(
-                x=folds, y=[name] * len(folds), mode="markers", showlegend=False,
-                marker={"color": "rgba(255,255,255,0.75)", "size": 7, "line": {"color": "#333333", "width": 1}},
+                x=folds, y=[name] * len(folds), mode="markers", showlegend=False, name=f"{row['label']}, folds",
+                marker={"color": GREY, "size": 7, "opacity": 0.7},
                 hovertemplate=[f"{measure.shown(value)}<extra>{row['label']}, one fold</extra>" for value in folds],
             )  # fmt: skip
-        figure.add_annotation(
-            x=1.0, xref="paper", y=name, text=measure.shown(row["mean"]), showarrow=False, xanchor="left", xshift=8,
-            font={"size": 14},
+        figure.add_scatter(
+            x=[row["mean"]], y=[name], mode="markers+text", showlegend=False, name=row["label"],
+            error_x=None if error is None else {"type": "data", "array": [error], "color": own.colour, "thickness": 3},
+            marker={"color": own.colour, "symbol": own.marker, "size": 14}, text=measure.shown(row["mean"]),
+            textposition="top center", textfont={"size": 14}, cliponaxis=False,
+            hovertemplate=f"{measure.shown(row['mean'])}<extra>{row['label']}</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=54 * len(rows) + 80, margin={**MARGIN, "t": 10, "r": 110}, bargap=0.3,
-        xaxis={"title": measure.title, "rangemode": "tozero", "exponentformat": "SI"},
-        yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True, "tickfont": {"size": 14}},
+        height=62 * len(rows) + 90, margin={**MARGIN, "t": 10, "r": 40},
+        xaxis={"title": measure.title, "exponentformat": "SI", "nticks": 6},
+        yaxis={"range": [len(rows) - 0.4, -0.75], "type": "category", "title": None, "automargin": True,
+               "tickfont": {"size": 14}, "showgrid": True},
     )  # fmt: skip
     return figure
 
 
 def measure_text(rows: Sequence[dict], measure: Measure) -> str:
-    """What `measure_bars` shows, in words."""
+    """What `measure_dots` shows, in words."""
     return f"{measure.title}: " + "; ".join(f"{row['label']} {measure.shown(row['mean'])}" for row in rows)
 
 
@@ -56,26 +54,23 @@ def front_chart(
 ) -> go.Figure:
     """A score against training time; the front is a line, its methods filled marks. rows: of a summary."""
     figure, costs = go.Figure(), [row["train_seconds_mean"] for row in rows]
-    front = sorted(
-        (cost, row[f"{score}_mean"]) for cost, row, chosen in zip(costs, rows, on_front) if chosen
-    )  # fmt: skip
+    front = sorted((cost, row[f"{score}_mean"]) for cost, row, chosen in zip(costs, rows, on_front) if chosen)
     figure.add_scatter(
         x=[x for x, _ in front], y=[y for _, y in front], mode="lines", name="front",
-        line={"color": GREY, "width": 2, "dash": "dot", "shape": "hv"}, hoverinfo="skip",
+        line={"color": GREY, "width": 3, "dash": "dot", "shape": "hv"}, hoverinfo="skip",
     )  # fmt: skip
     for place, (row, chosen) in enumerate(zip(rows, on_front)):
-        own, error, spread = look(place), row[f"{score}_se"], row["train_seconds_se"]
+        own, error = look(place), row[f"{score}_se"]
         figure.add_scatter(
             x=[row["train_seconds_mean"]], y=[row[f"{score}_mean"]], mode="markers", name=in_lines(names[row["label"]]),
             error_y={"type": "data", "array": [error], "color": own.colour} if error is not None else None,
-            error_x={"type": "data", "array": [spread], "color": own.colour} if spread is not None else None,
             marker={"symbol": own.marker if chosen else f"{own.marker}-open", "color": own.colour, "size": 15,
                     "line": {"width": 2, "color": own.colour}},
             hovertemplate=f"%{{x:.3g}} s, {title} %{{y:.4f}}<extra>{row['label']}"
             f"{', on the front' if chosen else ''}</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=400, margin=MARGIN, legend=_LEGEND, xaxis={"type": "log", "title": "training time in seconds", "dtick": 1},
+        height=400, margin=MARGIN, legend=_LEGEND, xaxis={"type": "log", "title": "training time in seconds"},
         yaxis={"title": title},
     )  # fmt: skip
     return figure
@@ -146,7 +141,7 @@ def label_dots(per_label: Mapping[str, Sequence[dict]], names: Mapping[str, str]
             "%{customdata[2]:,} tokens<extra>%{y}, " + method + "</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=30 * len(labels) + 130, margin=MARGIN, legend=_LEGEND, xaxis={"title": "F1 of tokens", "range": [-0.03, 1.03]},
+        height=30 * len(labels) + 130, margin=MARGIN, legend=_LEGEND, xaxis={"title": "F1 of tokens"},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": labels[::-1], "title": None,
                "automargin": True, "showgrid": True, "tickfont": {"size": 14}},
     )  # fmt: skip

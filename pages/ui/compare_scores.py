@@ -30,11 +30,8 @@ def tab(found: RunResult) -> None:
             help="One row per method and fold, full precision, with run id, seed and configuration hash.",
         )  # fmt: skip
     st.table(metrics.summary_table(summary, whole=True))
-    measure, front = st.columns(2, gap="large")
-    with measure:
-        _any_measure(found)
-    with front:
-        _front(found, summary)
+    _any_measure(found)
+    _front(found, summary)
     _details(found)
 
 
@@ -42,18 +39,28 @@ def _any_measure(found: RunResult) -> None:
     st.header("Any measure")
     measured = [name for name in words.MEASURES if any(row.get(name) is not None for row in found.rows)]
     titles = {name: words.MEASURES[name].title for name in measured}
-    name = session.choose("Measure", "metric", measured, lambda name: titles.get(name, name), "accuracy")
-    measure, rows = words.MEASURES[name], measure_rows(found, name)
-    st.caption(f"{measure.title}: {measure.meaning}. {words.BETTER[measure.better]}")
-    charts.draw(pictures.measure_bars(rows, measure), name.replace("_", "-"), pictures.measure_text(rows, measure))
-    st.caption(words.ERRORS if found.config.folds else words.SINGLE)
+    chart, table = st.columns(2, gap="large")
+    with table:
+        name = session.choose("Measure", "metric", measured, lambda name: titles.get(name, name), "accuracy")
+        measure, rows = words.MEASURES[name], measure_rows(found, name)
+        st.caption(f"{measure.title}: {measure.meaning}. {words.BETTER[measure.better]}")
+        names = short_names(found.config.methods)
+        st.table(measure_table(rows, names, measure))
+        kept = pd.DataFrame([{**found.about(), "metric": name, **row} for row in rows])
+        csv_button("This measure as CSV", kept, file_name(name, found.run_id))
+    with chart:
+        picture = pictures.measure_dots(rows, names, measure)
+        charts.draw(picture, name.replace("_", "-"), pictures.measure_text(rows, measure))
+        st.caption(words.ERRORS if found.config.folds else words.SINGLE)
+
+
+def measure_table(rows: list[dict], names: dict[str, str], measure: words.Measure) -> pd.DataFrame:
+    """A column per method, since folds may be many."""
     shown = {
-        row["label"]: {_heading(key): measure.shown(value) for key, value in row.items() if key != "label"}
+        names[row["label"]]: {_heading(key): measure.shown(value) for key, value in row.items() if key != "label"}
         for row in rows
     }
-    st.table(pd.DataFrame.from_dict(shown, orient="index").rename_axis("Method"))
-    table = pd.DataFrame([{**found.about(), "metric": name, **row} for row in rows])
-    csv_button("This measure as CSV", table, file_name(name, found.run_id))
+    return pd.DataFrame.from_dict(shown).rename_axis(measure.title)
 
 
 def measure_rows(found: RunResult, name: str) -> list[dict]:
@@ -87,23 +94,24 @@ def choose_score(found: RunResult, help_text: str | None = None) -> tuple[str, s
 
 def _front(found: RunResult, summary: list[dict]) -> None:
     st.header("Quality against time")
-    score, title = choose_score(found)
     names = short_names(found.config.methods)
-    on_front = pareto_front(
-        [row["train_seconds_mean"] for row in summary], [row[f"{score}_mean"] for row in summary]
-    )  # fmt: skip
-    st.caption(words.FRONT)
-    picture = pictures.front_chart(summary, names, on_front, score, title)
-    charts.draw(picture, "front", pictures.front_text(summary, on_front, score, title))
-    st.markdown(words.front_line([names[row["label"]] for row in summary], on_front))
-    rows = [
-        {
-            **found.about(), "label": row["label"], "train_seconds": row["train_seconds_mean"], score: row[f"{score}_mean"],
-            "on_front": chosen,
-        }
-        for row, chosen in zip(summary, on_front)
-    ]  # fmt: skip
-    csv_button("These points as CSV", pd.DataFrame(rows), file_name("front", found.run_id))
+    chart, story = st.columns([3, 2], gap="large")
+    with story:
+        score, title = choose_score(found)
+        on_front = pareto_front(
+            [row["train_seconds_mean"] for row in summary], [row[f"{score}_mean"] for row in summary]
+        )
+        st.markdown(words.front_line([names[row["label"]] for row in summary], on_front))
+        st.caption(words.FRONT)
+        rows = [
+            {**found.about(), "label": row["label"], "train_seconds": row["train_seconds_mean"],
+             score: row[f"{score}_mean"], "on_front": chosen}
+            for row, chosen in zip(summary, on_front)
+        ]  # fmt: skip
+        csv_button("These points as CSV", pd.DataFrame(rows), file_name("front", found.run_id))
+    with chart:
+        picture = pictures.front_chart(summary, names, on_front, score, title)
+        charts.draw(picture, "front", pictures.front_text(summary, on_front, score, title))
 
 
 def _details(found: RunResult) -> None:

@@ -43,7 +43,8 @@ def leaf_through(found: RunResult, places: Sequence[int], name: str) -> None:
     st.caption(words.SENTENCES)
     st.html(
         "".join(
-            f"<p>{escape(words.place(each.fold, each.number, found.config.folds))}</p>"
+            f'<p class="ls-place">'
+            f"{escape(words.place(each.fold, each.number, found.config.folds))}</p>"
             + tokens.labellings(
                 each.tokens, each.truth, {names[label]: said for label, said in each.predictions.items()}, all_labels
             )

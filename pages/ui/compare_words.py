@@ -42,12 +42,12 @@ MEASURES = {
     "used_share": Measure("Share used", "share of weights, or of training observations, that are not zero", "", "{:.2%}"),
 }  # fmt: skip
 BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "": ""}
-ERRORS = "Whiskers: standard error of the mean over folds; dots: the folds."
+ERRORS = "Large marks: mean over folds, with its standard error; small grey dots: the folds."
 SINGLE = "One split into train and test part: no standard error."
 
 FRONT = (
-    "A method is **on the front** (line, filled marks) if no other is at least as good and at least as fast. Time has a "
-    "logarithmic axis: each grid line is ten times the one before."
+    "A method is **on the front** (line, filled marks) if no other is at least as good and at least as fast. The time "
+    "axis is logarithmic."
 )
 SIGNIFICANCE = (
     "Differences over the same sequences, with 95 % intervals (10,000 paired bootstrap draws of sequences) and two-sided p "
