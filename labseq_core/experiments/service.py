@@ -82,6 +82,7 @@ class RunSummary:
     pinned: bool
     imported: bool
     error: str | None
+    sequences: int = 0  # how many of the training part; 0: all
 
 
 _engines: dict[tuple[str, str | None], Engine] = {}
@@ -233,6 +234,7 @@ def list_runs(limit: int = 100, skip: int = 0, **filters) -> list[RunSummary]:
             row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
             tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
             1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
+            row["sequences"],
         )
         for row in RunStore().list(limit, skip, **filters)
     ]  # fmt: skip

@@ -8,7 +8,9 @@ from axe_playwright_python.sync_playwright import Axe
 pytestmark = pytest.mark.browser
 
 PAGES = (
-    "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
+    "/", "/data", "/train", "/compare", "/compare?view=Significance", "/compare?view=Labels",
+    "/compare?view=Sentences", "/compare?view=Learning+curve",
+    "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
     "/inside?tab=HM-SVM", "/inside?tab=GPSC",
 )  # fmt: skip
 
