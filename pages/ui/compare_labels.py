@@ -56,14 +56,22 @@ def _one_method(found: RunResult) -> None:
     places = caching_compare.mistaken(found.run_id, label, true, predicted)
     st.header("The sentences of this cell")
     st.text(words.cell_line(label, true, predicted, tokens, len(places)))
+    _begin_anew([found.run_id, label, wanted])
     leaf_through(found, places, _PAGE)
+
+
+def _begin_anew(shown: list[str]) -> None:
+    """Another cell, method or run begins on its first page."""
+    if st.session_state.get(f"{_PAGE}.of", shown) != shown:
+        session.forget(_PAGE)
+    st.session_state[f"{_PAGE}.of"] = shown
 
 
 def _matrix(label: str, counts: dict, chosen: tuple[str, str]) -> None:
     shares = metrics.row_shares(counts["counts"])
     figure = pictures.clickable_confusion(counts["labels"], counts["counts"], shares, chosen)
     alt = f"Confusion of {label}: rows are true labels, columns predicted labels"
-    charts.draw(figure, "confusion", alt, lambda cell: session.change(_CELL, cell, [_PAGE]))
+    charts.draw(figure, "confusion", alt, lambda cell: session.remember(_CELL, cell))
 
 
 def ordered_cells(labels: list[str], counts: list[list[int]]) -> dict[str, tuple[str, str, int]]:

@@ -20,6 +20,11 @@ def bars(app) -> list[dict]:
     return json.loads(chart.proto.spec)["data"]
 
 
+def start_with(open_page, corpus: str):
+    app = open_page()
+    return app.segmented_control(key="corpus").set_value(corpus).run()
+
+
 def test_the_default_comparison_is_there_without_a_click(open_page):
     app = open_page()
     assert problems(app) == []
@@ -61,7 +66,7 @@ def test_one_sentence_shows_truth_and_every_method(open_page):
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_to_train_ones_own_begins_with_the_shown_comparison(open_page, name):
-    app = open_page(corpus=name)
+    app = start_with(open_page, name)
     next(button for button in app.button if button.label == "Train your own").click().run()
     assert app.title[0].value == "Train"
     assert problems(app) == []
@@ -73,7 +78,7 @@ def test_a_preset_changes_one_thing(open_page, name):
     config = BUNDLED[name].config
     assert len(to_try(config)) == 3
     for preset in to_try(config):
-        app = open_page(corpus=name)
+        app = start_with(open_page, name)
         assert preset.question in text(app)
         next(button for button in app.button if button.label == preset.title).click().run()
         assert app.title[0].value == "Train"
