@@ -35,8 +35,9 @@ def change(widget, random: Random) -> None:
     elif kind == "Toggle":
         widget.set_value(not widget.value)
     elif kind in ("NumberInput", "Slider"):
-        low, high = widget.min, min(widget.max, 50)
-        widget.set_value(type(widget.value)(low + random.random() * (high - low)))
+        low, high = widget.min or 0, min(50 if widget.max is None else widget.max, 50)
+        number = int if widget.value is None else type(widget.value)
+        widget.set_value(number(low + random.random() * (high - low)))
     elif kind == "Multiselect":
         widget.set_value(random.sample(widget.options, random.randint(0, min(3, len(widget.options)))))
     elif kind == "Selectbox":
