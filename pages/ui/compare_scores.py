@@ -30,6 +30,8 @@ def tab(found: RunResult) -> None:
             help="One row per method and fold, full precision, with run id, seed and configuration hash.",
         )  # fmt: skip
     st.table(metrics.summary_table(summary, whole=True))
+    means = pd.DataFrame([{**found.about(), **row} for row in summary])
+    csv_button("These means and errors as CSV", means, file_name("summary", found.run_id))
     _any_measure(found)
     _front(found, summary)
     _details(found)
@@ -117,6 +119,8 @@ def _front(found: RunResult, summary: list[dict]) -> None:
 def _details(found: RunResult) -> None:
     with st.expander("Every fold"):
         st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
+        folds = pd.DataFrame([{**found.about(), **row} for row in found.rows])
+        csv_button("Every fold as CSV, with times", folds, file_name("folds", found.run_id))
     if found.searches:
         with st.expander("What was tried on development data", expanded=True):
             tried = metrics.search_table(found)
@@ -124,5 +128,4 @@ def _details(found: RunResult) -> None:
             st.caption(
                 "The values with the best score were used. Score: span F1 where labels are BIO, else token accuracy."
             )
-            table = tried.assign(**found.about())
-            csv_button("Tried values as CSV", table, file_name("searches", found.run_id))
+            csv_button("Tried values as CSV", tried.assign(**found.about()), file_name("searches", found.run_id))
