@@ -3,11 +3,12 @@
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import caching, charts, session, tokens
-from pages.ui.metrics import all_labels, most_telling, summary_table, who_leads
+from pages.ui import caching, charts, session
+from pages.ui.metrics import summary_table, who_leads
 from pages.ui.names import short_names
 from pages.ui.navigation import only_in_app
 from pages.ui.presets import form_choices, to_try
+from pages.ui.type_sentence import labelled_live
 
 METHODS = """
 - A **CRF** makes the right labelling as probable as it can, given the whole sentence.
@@ -48,10 +49,8 @@ def comparison(shown: RunResult) -> None:
 
 def one_sentence(shown: RunResult) -> None:
     st.header("One sentence, every method")
-    example, names = shown.examples[most_telling(shown.examples)], short_names(shown.config.methods)
-    said = {names[label]: labels for label, labels in example["predictions"].items()}
-    st.html(tokens.labellings(example["tokens"], example["truth"], said, all_labels(shown)))
-    st.caption("The first line is the truth. A framed label with ✗ is wrong.")
+    with session.shown_errors():
+        labelled_live(shown)
 
 
 def the_numbers(shown: RunResult) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from labseq_core.data.catalogue import dataset_info
-from labseq_core.experiments import default_results
+from labseq_core.data.sequences import Sequences
+from labseq_core.experiments import default_results, model
+from pages.ui.metrics import most_telling
 from pages.ui.names import short_names
 from pages.ui.presets import form_choices, to_try
 from tests.app.conftest import problems, text
@@ -59,9 +62,25 @@ def test_every_default_can_be_chosen(open_page):
 
 def test_one_sentence_shows_truth_and_every_method(open_page):
     (sentence,) = open_page().get("html")
-    assert "truth" in sentence.proto.body
-    for name in short_names(default_results()["spanish-ner"].config.methods).values():
+    found = BUNDLED["spanish-ner"]
+    example = found.examples[most_telling(found.examples)]
+    assert all(f">{word}<" in sentence.proto.body for word in example["tokens"] if word.isalnum())
+    assert ">truth</th>" in sentence.proto.body
+    for name in short_names(found.config.methods).values():
         assert f">{name}</th>" in sentence.proto.body
+
+
+def test_a_typed_sentence_is_labelled_by_all_three(open_page):
+    app = open_page()
+    app.text_input(key="typed.choice").set_value("Ana vive en Lima").run()
+    assert problems(app) == []
+    (sentence,) = app.get("html")
+    assert ">truth</th>" not in sentence.proto.body, "nobody knows it"
+    one = Sequences.from_lists([["Ana", "vive", "en", "Lima"]])
+    rows = re.findall(r"<tr>.*?</tr>", sentence.proto.body)[1:]
+    for choice, row in zip(BUNDLED["spanish-ner"].config.methods, rows, strict=True):
+        (labels,) = model("default:spanish-ner", choice.label).predict(one)
+        assert re.findall(r"<td[^>]*>([A-Z-]+)", row) == labels
 
 
 @pytest.mark.parametrize("name", BUNDLED)
