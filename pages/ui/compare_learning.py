@@ -18,6 +18,7 @@ from pages.ui import compare_charts as pictures
 from pages.ui import compare_words as words
 from pages.ui.compare_scores import choose_score
 from pages.ui.downloads import csv_button, file_name
+from pages.ui.metrics import mean_and_error
 from pages.ui.names import short_names
 from pages.ui.run_choice import NAME
 
@@ -86,7 +87,6 @@ def curve_table(rows: list[dict], names: dict[str, str], score: str) -> pd.DataF
     """A row per method, a column per number of training sequences."""
     shown: dict[str, dict[str, str]] = {}
     for row in rows:
-        value, error = row[score], row[f"{score}_se"]
-        text = "–" if value is None else f"{value:.4f}" + ("" if error is None else f"\u00a0±\u00a0{error:.4f}")
+        text = mean_and_error(row[score], row[f"{score}_se"])
         shown.setdefault(names[row["label"]], {})[f"{row['sequences']:,} sequences"] = text
     return pd.DataFrame.from_dict(shown, orient="index").fillna("–").rename_axis("Method")

@@ -235,7 +235,7 @@ def test_the_default_learning_curve_is_there_without_a_click(open_page):
         assert trace["y"] == [row["span_f1"] for row in own]
         assert trace["error_y"]["array"] == [row["span_f1_se"] for row in own]
         written = app.table[0].value.loc[short_names(kept.config.methods)[choice.label]].tolist()
-        assert written == [f"{row['span_f1']:.4f}\u00a0±\u00a0{row['span_f1_se']:.4f}" for row in own]
+        assert written == [f"{row['span_f1']:.4f} ±\u00a0{row['span_f1_se']:.4f}" for row in own]
     assert not [button for button in app.button if button.label == "Make the learning curve"]
 
 

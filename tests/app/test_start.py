@@ -56,7 +56,7 @@ def test_every_default_can_be_chosen(open_page):
         table = app.table[0].value
         for row in found.summary():
             mean, error = row["accuracy_mean"], row["accuracy_se"]
-            assert table.loc[row["label"], "Token accuracy"] == f"{mean:.4f}\u00a0±\u00a0{error:.4f}"
+            assert table.loc[row["label"], "Token accuracy"] == f"{mean:.4f} ±\u00a0{error:.4f}"
         assert ("best possible" in str(app.get("plotly_chart")[0].proto.spec)) == ("dashed line" in text(app))
 
 
