@@ -16,8 +16,9 @@ from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
+from labseq_core.solvers.descent import Minimum
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import Minimum, minimise
+from labseq_core.solvers.lbfgs import minimise
 from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
 from labseq_core.solvers.newton_cg import minimise_newton
 
