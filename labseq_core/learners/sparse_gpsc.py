@@ -29,7 +29,7 @@ PATH_ROWS = 100  # about how many rows of `path_` there are
 class SparseGPSC(KernelLearner):
     """The objective of `GPSC` over few coordinates: step by step, those of one sequence that are steepest are taken.
 
-    fraction: coordinates for each training position (basis "sequence": for each sequence); coordinates: how many, instead.
+    fraction: coordinates for each training position; coordinates: how many, instead.
     T 5.4 writes 25 % of n l r², but counts so: its 19 % of the observations with 1.32 pairs of labels each are 25 % of n l.
     `path_` says after each part of the way what there is and how good it is. Prediction evaluates the kernel only at the
     observations that were taken.
@@ -44,7 +44,7 @@ class SparseGPSC(KernelLearner):
         GP_KERNEL,
         GP_L2,
         ETA,
-        Option("fraction", "float", 0.25, "Coordinates for each position, or for each sequence if these are the basis.",
+        Option("fraction", "float", 0.25, "Coordinates for each training position.",
                low=1e-6, high=1e4, where="T 5.3.2, Fig. 5.2"),
         Option("coordinates", "int", None, "How many coordinates, in place of fraction.", low=1, high=10**9,
                where="T Alg. 8: p", advanced=True),
@@ -111,7 +111,7 @@ class SparseGPSC(KernelLearner):
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
         expansion = Expansion(scoring, labels, self.l2)
         basis = BASES[self.basis](expansion)
-        wanted = self.coordinates or max(1, round(self.fraction * basis.n_units))
+        wanted = self.coordinates or max(1, round(self.fraction * basis.n_positions))
         wanted = min(wanted, basis.n_coordinates())
         follow = _Following(self.kernel, observations, dev, constraints, self._bytes)
         touched = np.zeros(len(observations), dtype=np.bool_)
@@ -122,7 +122,7 @@ class SparseGPSC(KernelLearner):
         def row() -> dict:
             share = float(np.mean(touched[observations.rows]))
             found = {
-                "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_units,
+                "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
                 "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
@@ -188,7 +188,7 @@ class SparseGPSC(KernelLearner):
             self.stop_reason_ = "stopped by the callback"
         self.expansion_ = self._expansion_of(observations, expansion.beta, expansion.delta)
         self.objective_, self.n_iter_ = expansion.objective, step
-        self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_units
+        self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_positions
         self.n_observations_, self.n_support_ = len(observations), len(self.expansion_.support)
         self.gap_ = self._gap(expansion, recorder)
 

@@ -310,9 +310,15 @@ def test_float32_values_are_near(monkeypatch):
     whole = GPSC(Polynomial(2), route="gram", tol=TIGHT).fit(encoded, Y)
     monkeypatch.setattr(module, "Gram", lambda kernel, observations, memory: single_precision(kernel, observations))
     single = GPSC(Polynomial(2), route="gram", tol=TIGHT).fit(encoded, Y)
+    assert single.converged_
+    assert single.n_products_ <= whole.n_products_ + 3
     np.testing.assert_allclose(
         single.objective_, whole.objective_, rtol=1e-6
     )  # of float32, and kernel values are whole
+    # The function and its scores have not drifted apart: the objective is that of the coefficients.
+    beta, delta = single.expansion_.beta, single.expansion_.delta
+    norm = np.sum(beta * Gram(Polynomial(2), single.expansion_.support).product(beta)) + np.sum(delta**2)
+    np.testing.assert_allclose(single.objective_, 0.5 * norm - single.log_prob(X, Y).sum(), rtol=1e-7)
 
 
 def single_precision(kernel, observations) -> Gram:

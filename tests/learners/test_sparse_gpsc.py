@@ -149,6 +149,45 @@ def test_the_fit_of_chosen_coordinates_is_a_minimum(monkeypatch, count, largest)
         assert abs(slope_by_differences(made, path)) < 1e-5
 
 
+def test_second_derivatives_of_chosen_coordinates():
+    """Where no pairs of labels matter they are exact: against differences of slopes."""
+    made, _ = expansion(steps=0)
+    made.beta = 0.1 * np.random.default_rng(4).normal(size=made.beta.shape)
+    made.scores = made.scoring.gram.product(made.beta)
+    made.squared_norm = float(np.sum(made.beta * made.scores))
+    made.gradient()
+    none = np.empty((0, 2), dtype=int)
+    paths = [
+        (np.array(rows), np.array(labels), none) for rows, labels in (([0], [1]), ([0], [2]), ([1, 2, 1], [1, 0, 1]))
+    ]
+    found = greedy_basis._Subspace(made, greedy_basis.Coordinates.of_paths(paths))._second_derivatives()
+    step, expected = 1e-4, np.zeros((3, 3))
+    for a, (rows, labels, _) in enumerate(paths):
+        for sign in (1, -1):
+            other = Expansion(made.scoring, made.labels, made.l2)
+            other.beta = made.beta.copy()
+            np.add.at(other.beta, (rows, labels), sign * step)
+            other.scores = made.scoring.gram.product(other.beta)
+            other.gradient()
+            slopes = other.node_slopes(np.arange(len(other.beta)))
+            expected[a] += [sign * slopes[own, of].sum() / (2 * step) for own, of, _ in paths]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("largest", [0, 60])
+def test_long_labellings_do_not_ask_for_more_kernel_values_than_a_block_has(monkeypatch, largest):
+    """The matrix between coordinates may be small where that between their observations is not."""
+    asked = []
+    between = Gram.between
+    monkeypatch.setattr(Gram, "between", lambda gram, ids, others: asked.append(len(ids)) or between(gram, ids, others))
+    monkeypatch.setattr(greedy_basis, "LARGEST_METRIC", 2)
+    monkeypatch.setattr(greedy_basis, "LARGEST_BLOCK", largest)
+    model = SparseGPSC(Polynomial(2), coordinates=20, per_step=3, basis="sequence", route="gram").fit(ENCODED, Y)
+    assert max(asked, default=0) <= largest
+    assert bool(asked) == (largest > 0)
+    assert model.score(X, Y) > 0.5
+
+
 @every_select
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2), RBF(2.0)], ids=str)
 def test_all_coordinates_fitted_together_are_the_dense_ones(kernel, select):
@@ -176,10 +215,9 @@ def test_the_path_leads_down_and_says_what_there_is(basis, select, refit):
     ]  # fmt: skip
     assert (np.diff(path["objective"]) <= 1e-9).all()
     assert (np.diff(path["coordinates"]) >= 0).all()
-    units = ENCODED.n_positions if basis == "observation" else len(X)
-    np.testing.assert_allclose(path["fraction"], path["coordinates"] / units)
+    np.testing.assert_allclose(path["fraction"], path["coordinates"] / ENCODED.n_positions)
     last = path.iloc[-1]
-    assert last["coordinates"] == model.n_coordinates_ == round(0.6 * units)
+    assert last["coordinates"] == model.n_coordinates_ == round(0.6 * ENCODED.n_positions)
     assert last["objective"] == model.objective_
     assert last["train_accuracy"] == model.score(X, Y)
     assert last["dev_accuracy"] == model.score(X[:10], Y[:10])
