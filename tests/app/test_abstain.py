@@ -102,6 +102,7 @@ def test_nothing_withheld_and_nothing_answered(open_page):
 
 def test_methods_without_probabilities_enter_by_choice_and_are_marked(open_page):
     app = open_page("abstain", run=RUN)
+    assert "Threshold" not in app.table[0].value, "it is the slider's for all"
     app.toggle(key="gaps").set_value(True).run()
     assert problems(app) == []
     assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::2]] == [CRF, DENSE, SPARSE, GAP]
@@ -109,6 +110,7 @@ def test_methods_without_probabilities_enter_by_choice_and_are_marked(open_page)
     expected = compare_at({CRF: curve(0)[1], GAP: curve(3)[1]}, 0.7)[1]
     row = app.table[0].value.loc[GAP]
     assert row["Threshold"] == f"gap {expected['threshold']:.3g}"
+    assert app.table[0].value.loc[CRF, "Threshold"] == "0.70"
     assert row["Answered"] == f"{expected['coverage']:.1%}"
     app.segmented_control(key="model").set_value(GAP).run()
     assert problems(app) == []
