@@ -11,7 +11,7 @@ from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, explicit_size, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
-from labseq_core.learners.kernel_learner import KernelLearner
+from labseq_core.learners.kernel_learner import KernelLearner, require_room_for_features
 from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
@@ -244,17 +244,13 @@ def choose_route(kernel: Kernel, observations: Observations, n_labels: int, rout
     if route == "gram":
         return route
     size, n = explicit_size(kernel, observations.as_sequences()), len(observations)
-    explicit_bytes = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
-    fits = explicit_bytes <= memory * GIB
+    needed = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
     if route == "explicit":
-        require(
-            fits,
-            f"memory is {memory} GiB, but {size and size.features} explicit features need about "
-            f"{shown_bytes(explicit_bytes)}; raise memory, or use route='gram'",
-        )
+        if size is not None:  # without any the map says so
+            require_room_for_features(size, needed, memory)
         return route
     gram_fits = Gram.n_bytes_whole(kernel, observations) <= memory * GIB
-    if size is not None and fits:
+    if size is not None and needed <= memory * GIB:
         use = _USUAL_ITERATIONS * n_labels
         by_feature = size.entries * (_MAKE_FEATURE + use * _USE_FEATURE)
         if not gram_fits or by_feature <= n * n * (_MAKE_VALUE + use * _USE_VALUE):

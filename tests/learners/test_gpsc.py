@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labseq_core import CRF, GPSC, RBF, FeatureTemplate, LabSeqError, Linear, Normalized, Polynomial, load_model
+from labseq_core import (
+    CRF,
+    GPSC,
+    RBF,
+    FeatureTemplate,
+    LabSeqError,
+    Linear,
+    Normalized,
+    Polynomial,
+    SparseGPSC,
+    load_model,
+)
 from labseq_core.chain.constraints import bio_constraints
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
@@ -141,6 +152,18 @@ def test_low_rank_is_the_best_in_a_span_and_says_what_it_may_lose(rank):
     )
     norm = np.sum(model.expansion_.beta * (between @ model.expansion_.beta)) + np.sum(model.expansion_.delta**2)
     np.testing.assert_allclose(model.objective_, 0.5 * norm - model.log_prob(X, Y).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [2, 6])
+def test_what_low_rank_may_lose_of_very_many_observations_is_bounded_by_diagonals(rank, monkeypatch):
+    encoded = FeatureTemplate("S3", window=3).encode(X)
+    best = GPSC(RBF(2.0), route="gram", l2=30.0, tol=1e-12).fit(encoded, Y)
+    exact = GPSC(RBF(2.0), rank=rank, l2=30.0, tol=1e-12).fit(encoded, Y)
+    monkeypatch.setattr(module, "EXACT_UP_TO", 10)
+    bounded = GPSC(RBF(2.0), rank=rank, l2=30.0, tol=1e-12).fit(encoded, Y)
+    assert bounded.objective_ == exact.objective_
+    assert bounded.error_bound_ > exact.error_bound_ >= bounded.objective_ - bounded.gap_ - best.objective_ > 0.0
+    assert bounded.error_bound_ <= bounded.objective_
 
 
 def problems(l2: float = 0.6, eta: float = 1.7):
@@ -338,6 +361,13 @@ def test_the_route_is_chosen_by_cost_and_memory():
     assert GPSC(RBF(1.0), memory=0.01, **quick).fit(few, labels).route_ == "low-rank"
     many = [[[f"a{a}" for a in np.flatnonzero(rng.random(150) < 0.5)] for _ in range(10)] for _ in range(10)]
     assert GPSC(Polynomial(2), **quick).fit(many, [["A", "B"] * 5] * 10).route_ == "gram"
+
+
+@pytest.mark.parametrize("learner", [GPSC, SparseGPSC])
+def test_features_that_do_not_fit_are_refused(learner):
+    encoded = FeatureTemplate("S3", window=5).encode(X)
+    with pytest.raises(LabSeqError, match=r"memory is 0.001 GiB, but \d+ explicit features need about .* route='gram'"):
+        learner(Polynomial(2), route="explicit", memory=0.001).fit(encoded, Y)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from labseq_core import GPSC, RBF, FeatureTemplate, LabSeqError, Linear, Polynom
 from labseq_core.chain.constraints import bio_constraints
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
+from labseq_core.learners import sparse_gpsc as learner
 from labseq_core.scoring import dual_features
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.solvers import greedy_basis
@@ -255,6 +256,15 @@ def test_it_is_sparse_and_predicts_from_what_was_taken_alone():
     assert model.n_parameters_ <= 12
     more = SparseGPSC(RBF(2.0), coordinates=40, per_step=2).fit(ENCODED, Y)
     assert more.objective_ < model.objective_
+
+
+def test_the_certificate_is_left_out_where_it_would_take_long(monkeypatch):
+    options = {"coordinates": 40, "per_step": 2, "l2": 30.0}
+    known = SparseGPSC(RBF(2.0), **options).fit(ENCODED, Y)
+    assert known.gap_ < known.objective_
+    monkeypatch.setattr(learner, "EXACT_UP_TO", 10)
+    unknown = SparseGPSC(RBF(2.0), **options).fit(ENCODED, Y)
+    assert unknown.gap_ == unknown.objective_ == known.objective_
 
 
 def test_seeds():
