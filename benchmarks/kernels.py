@@ -115,7 +115,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "CRF": Method(lambda l2: CRF(l2=l2), "l2", 10.0, (30.0, 10.0, 3.0)),
         "GPSC degree 1": gp(Linear(), (30.0, 10.0, 3.0)),
         "GPSC degree 2": gp(Normalized(Polynomial(2)), (3.0, 1.0, 0.3, 0.1)),
-        **{f"sparse GPSC degree 2, {100 * share:g} %": gp(Normalized(Polynomial(2)), (1.0, 0.3, 0.1), share)
+        **{f"sparse GPSC degree 2, {100 * share:g} %": gp(Normalized(Polynomial(2)), (0.3, 0.1, 0.03, 0.01), share)
            for share in (0.01, 0.025, 0.078, 0.25)},
     },
 }  # fmt: skip
