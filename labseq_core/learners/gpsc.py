@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -153,7 +154,8 @@ class GPSC(KernelLearner):
         )
         if self.route == "low-rank" or self.rank is not None:
             return "low-rank"
-        return choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "low-rank"
+        work = RouteWork(_USUAL_ITERATIONS * len(observations), _USUAL_ITERATIONS)
+        return choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "low-rank"
 
     def _gram_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
         gram = Gram(self.kernel, observations, self._bytes)
@@ -239,7 +241,16 @@ class GPSC(KernelLearner):
             super()._restore(arrays)
 
 
-def choose_route(kernel: Kernel, observations: Observations, n_labels: int, route: str, memory: float) -> str | None:
+class RouteWork(NamedTuple):
+    """What a fit will do, estimated."""
+
+    rows: float  # rows of the Gram matrix that are multiplied with coefficients, each time it happens
+    passes: float  # times that all features of all observations are gone through instead
+
+
+def choose_route(
+    kernel: Kernel, observations: Observations, n_labels: int, route: str, memory: float, work: RouteWork
+) -> str | None:
     """ "gram" or "explicit": for "auto" what is estimated to be faster, of what exists and fits into memory; None: neither."""
     if route == "gram":
         return route
@@ -251,9 +262,9 @@ def choose_route(kernel: Kernel, observations: Observations, n_labels: int, rout
         return route
     gram_fits = Gram.n_bytes_whole(kernel, observations) <= memory * GIB
     if size is not None and needed <= memory * GIB:
-        use = _USUAL_ITERATIONS * n_labels
-        by_feature = size.entries * (_MAKE_FEATURE + use * _USE_FEATURE)
-        if not gram_fits or by_feature <= n * n * (_MAKE_VALUE + use * _USE_VALUE):
+        by_feature = size.entries * (_MAKE_FEATURE + work.passes * n_labels * _USE_FEATURE)
+        by_value = n * (n * _MAKE_VALUE + work.rows * n_labels * _USE_VALUE)
+        if not gram_fits or by_feature <= by_value:
             return "explicit"
     return "gram" if gram_fits else None
 

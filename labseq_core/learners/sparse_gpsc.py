@@ -10,7 +10,7 @@ import numpy as np
 from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
-from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, choose_route
+from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, RouteWork, choose_route
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
@@ -23,6 +23,7 @@ from labseq_core.solvers.history import Recorder
 WORTHWHILE = 1e-9  # relative gain of a step: with less it counts as none
 SAMPLE = 10  # sequences of which the steepest is taken
 GROWTH = 1.3  # times as many coordinates as when all were fitted last: then they are again
+EVALUATIONS = 250  # about so often are all coordinates looked at while they are fitted
 PATH_ROWS = 100  # about how many rows of `path_` there are
 
 
@@ -106,13 +107,15 @@ class SparseGPSC(KernelLearner):
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         observations = Observations.of(encoded)
         constraints = self._constraints()
-        self.route_ = choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "gram"
+        work = self._work(encoded)
+        self.route_ = (
+            choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "gram"
+        )
         gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, self._bytes)
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
         expansion = Expansion(scoring, labels, self.l2)
         basis = BASES[self.basis](expansion)
-        wanted = self.coordinates or max(1, round(self.fraction * basis.n_positions))
-        wanted = min(wanted, basis.n_coordinates())
+        wanted = min(self._wanted(encoded), basis.n_coordinates())
         follow = _Following(self.kernel, observations, dev, constraints, self._bytes)
         touched = np.zeros(len(observations), dtype=np.bool_)
         taken: dict[Key, Path] = {}
@@ -172,6 +175,17 @@ class SparseGPSC(KernelLearner):
         if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:
             recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
         self._keep(observations, expansion, basis, step, recorder)
+
+    def _wanted(self, encoded: EncodedSequences) -> int:
+        return self.coordinates or max(1, round(self.fraction * encoded.n_positions))
+
+    def _work(self, encoded: EncodedSequences) -> RouteWork:
+        """Each step looks at the slopes of some positions; what there is in the end is gone through many times."""
+        wanted, length = self._wanted(encoded), encoded.n_positions / len(encoded)
+        taken = min(wanted * (length if self.basis == "sequence" else 1), encoded.n_positions)
+        looked_at = {"random": length, "sample": SAMPLE * length, "best": encoded.n_positions}[self.select]
+        steps, there_and_back = wanted / self.per_step, 2
+        return RouteWork(steps * looked_at + there_and_back * EVALUATIONS * taken, steps + EVALUATIONS)
 
     def _candidates(self, basis, n_sequences: int) -> Iterator[list[int]]:
         """Whose turn it is, of which the steepest is taken: each once in a random order, then again; or the best of all."""

@@ -227,6 +227,16 @@ def test_the_path_leads_down_and_says_what_there_is(basis, select, refit):
     assert best - 1e-6 <= model.objective_ <= best + model.gap_ + 1e-6
 
 
+def test_the_route_depends_on_how_many_coordinates_there_will_be():
+    """Few rows of kernel values are sooner gone through than many features, which the dense model would take."""
+    rng = np.random.default_rng(1)
+    data = [[[f"a{a}" for a in rng.choice(60, size=12)] for _ in range(10)] for _ in range(100)]
+    labels = [["A", "B"] * 5] * 100
+    assert GPSC(Polynomial(2), max_iter=1).fit(data, labels).route_ == "explicit"
+    few, many = (SparseGPSC(Polynomial(2), coordinates=n, max_iter=1).fit(data, labels).route_ for n in (5, 1000))
+    assert (few, many) == ("gram", "explicit")
+
+
 @every_basis
 def test_routes_take_the_same_way(basis, monkeypatch):
     monkeypatch.setattr(dual_features, "FEW_ROWS", 2)
