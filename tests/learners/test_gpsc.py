@@ -25,6 +25,7 @@ from labseq_core.losses import log_loss
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.solvers import map_problems
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
@@ -219,6 +220,33 @@ def test_second_derivatives_by_finite_differences(route):
         np.testing.assert_allclose(product[:size], ((up - down) / (2 * step))[:size], rtol=1e-5, atol=1e-6)
         forth, back = problem.space.dot(product, other), problem.space.dot(curvature.product(other), direction)
         np.testing.assert_allclose(forth, back, rtol=1e-9)  # self-adjoint in the inner product of the space
+
+
+@pytest.mark.parametrize("largest", [32, 0])
+def test_the_preconditioner_inverts_the_blocks_of_cliques(largest, monkeypatch):
+    """Pairs of words that have nothing in common: what A does within an observation, and to pairs of labels, is one block."""
+    monkeypatch.setattr(map_problems, "LARGEST_BLOCK", largest)
+    data = [[["a"], ["b", "c"]], [["b", "c"], ["d"]], [["d"], ["a"]], [["e", "a"], ["b"]]]
+    encoded, n_labels = encode_attributes(data), 3
+    labels = np.random.default_rng(6).integers(n_labels, size=encoded.n_positions)
+    scoring = KernelScoring(Gram(Linear(), Observations.of(encoded)), encoded.offsets, n_labels, 1.7)
+    problem = GramProblem(scoring, labels, 0.6)
+    curvature, space = problem.curvature(random_vector(problem, 0)), problem.space
+    for part, observation in [*((0, row) for row in range(len(scoring.gram))), (1, slice(None))]:
+        blocks = []
+        for place in np.ndindex(space.parts(problem.start()[: space.size])[part][observation].shape):
+            vector = problem.start()
+            space.parts(vector[: space.size])[part][observation][place] = 1.0
+            space.complete(vector)
+            of_both = curvature.product(vector), curvature.precondition(vector)
+            blocks.append([space.parts(one[: space.size])[part][observation].ravel() for one in of_both])
+        second, inverse = np.array(blocks).transpose(1, 0, 2)
+        if largest:
+            np.testing.assert_allclose(inverse @ second, np.eye(len(second)), atol=1e-9)
+        else:  # diagonals; of pairs of labels as if each were by itself
+            assert (inverse == np.diag(np.diag(inverse))).all()
+            close = {"rtol": 1e-9} if part == 0 else {"rtol": 0.5}
+            np.testing.assert_allclose(1.0 / np.diag(inverse), np.diag(second), **close)
 
 
 def test_the_objective_by_enumeration():
