@@ -258,6 +258,21 @@ def test_fitting_all_again_as_it_grows_is_better_than_never():
     assert every < last
 
 
+def test_all_are_fitted_again_whenever_there_are_many_more(monkeypatch):
+    fits, fit = [], Expansion.fit
+    monkeypatch.setattr(
+        Expansion, "fit", lambda made, paths, how, told: fits.append((how, len(paths))) or fit(made, paths, how, told)
+    )
+    model = SparseGPSC(Polynomial(2), coordinates=40, per_step=2, refit="growth").fit(ENCODED, Y)
+    again = [count for how, count in fits if how == greedy_basis.ROUGH]
+    assert again[0] == 2
+    for before, after in itertools.pairwise(again):
+        assert learner.GROWTH * before <= after < learner.GROWTH * before + 2
+    assert learner.GROWTH * again[-1] > model.n_coordinates_ - 2
+    assert fits[-1] == (greedy_basis.WELL, 40)
+    assert sum(how == greedy_basis.WELL for how, _ in fits) == 1
+
+
 def test_it_is_sparse_and_predicts_from_what_was_taken_alone():
     model = SparseGPSC(RBF(2.0), coordinates=6, per_step=2).fit(ENCODED, Y)
     assert model.n_coordinates_ == 6
