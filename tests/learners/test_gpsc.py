@@ -102,6 +102,27 @@ def test_routes_and_solvers_meet(kernel):
         assert_same_marginals(model, models[0], [*X, ["nunca", "visto"]], CLOSE)
 
 
+@every_route
+@every_solver
+def test_nothing_depends_on_what_was_in_memory(route, solver, monkeypatch):
+    """New arrays are full of what is no number, and a warning to calculate with, until something is written there."""
+    options = {"route": route, "solver": solver, "tol": 1e-9}
+    usual = GPSC(Polynomial(2), **options).fit(X, Y)
+
+    def spoiled(make):
+        def made(*arguments, **more):
+            array = make(*arguments, **more)
+            if array.dtype == np.float64 and array.flags.c_contiguous:
+                array.view(np.int64).fill(0x7FF0000000000001)
+            return array
+
+        return made
+
+    for name in ("empty", "empty_like"):
+        monkeypatch.setattr(np, name, spoiled(getattr(np, name)))
+    np.testing.assert_array_equal(GPSC(Polynomial(2), **options).fit(X, Y).objective_, usual.objective_)
+
+
 @pytest.mark.parametrize("kernel", [Polynomial(2), RBF(1.5)], ids=str)
 def test_real_values(kernel):
     data = real_valued(0)
