@@ -35,7 +35,7 @@ def _code_directory() -> str | None:
     core = Path(__file__).parent
     for source in sorted(core.rglob("*.py")):
         text = source.read_bytes()
-        if b"labseq_core._jit import" in text or source.name == "_jit.py":
+        if b"\n@compiled" in text or b"\n@BatchRoutine" in text or source.name == "_jit.py":
             digest.update(source.relative_to(core).as_posix().encode())
             digest.update(text)
     directory = cache_root() / f"compiled-{digest.hexdigest()[:16]}"

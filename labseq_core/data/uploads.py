@@ -43,19 +43,37 @@ def store_upload(data: bytes, filename: str, *, format: str | None = None, **opt
     return _PREFIX + digest
 
 
+def stored_upload(upload_id: str) -> dict[str, Any]:
+    """A stored upload as it can be sent to another machine; `keep_upload` takes it there."""
+    folder = _directory() / _matched(upload_id)
+    try:
+        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+        return {"upload_id": upload_id, "data": (folder / "data").read_bytes(), "about": about}
+    except (OSError, ValueError):
+        raise _gone(upload_id) from None
+
+
+def keep_upload(upload_id: str, data: bytes, about: dict) -> None:
+    """Store what `stored_upload` gave elsewhere, unless it is here already."""
+    digest = _matched(upload_id)
+    if not (_directory() / digest / "about.json").is_file():
+        intact = _digest(data, {"format": about["format"], "options": about["options"]}) == digest
+        require(intact, f"the file sent for {_PREFIX}{digest[:8]}... is another one; start the run again")
+        _keep(digest, data, about)
+
+
 def load_upload(upload_id: str) -> Dataset:
     """The stored file as a corpus, split 80/10/10 with a fixed seed."""
-    match = _ID.fullmatch(upload_id)
-    require(match is not None, f"{upload_id[:80]!r} is not the id of an upload; upload the file again to get one")
-    directory = _directory() / match[1]
+    digest = _matched(upload_id)
+    directory = _directory() / digest
     try:
         data = (directory / "data").read_bytes()
         about = json.loads((directory / "about.json").read_text(encoding="utf-8"))
-        intact = _digest(data, {"format": about["format"], "options": about["options"]}) == match[1]
+        intact = _digest(data, {"format": about["format"], "options": about["options"]}) == digest
     except (OSError, ValueError, KeyError, TypeError):
         intact = False
     if not intact:
-        raise LabSeqError(f"the uploaded file {_PREFIX}{match[1][:8]}... is no longer stored here; upload it again")
+        raise _gone(upload_id)
     sequences = read_file(data, format=about["format"], name=about["file"], **about["options"])
     train, dev, test = _split(about["file"], sequences)
     segments = _looks_like_segments(sequences.flat_labels)
@@ -68,6 +86,17 @@ def load_upload(upload_id: str) -> Dataset:
         description="An uploaded file, split 80/10/10 at random with a fixed seed.",
         task="segment" if segments else "token",
     )
+
+
+def _matched(upload_id: str) -> str:
+    match = _ID.fullmatch(upload_id)
+    require(match is not None, f"{upload_id[:80]!r} is not the id of an upload; upload the file again to get one")
+    return match[1]
+
+
+def _gone(upload_id: str) -> LabSeqError:
+    shown = upload_id.removeprefix(_PREFIX)[:8]
+    return LabSeqError(f"the uploaded file {_PREFIX}{shown}... is no longer stored here; upload it again")
 
 
 def _split(file: str, sequences: Sequences) -> list[Sequences]:

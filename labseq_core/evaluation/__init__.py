@@ -1,4 +1,4 @@
-"""How good a labelling is: by label, by span, by sequence; and how good its confidence is."""
+"""How good a labelling is: by label, by span, by sequence; how good its confidence is; and what is more than luck."""
 
 from labseq_core.evaluation.abstention import (
     AbstentionCurve,
@@ -6,14 +6,24 @@ from labseq_core.evaluation.abstention import (
     abstention_curve,
     abstention_of_marginals,
     compare_at,
+    coverage_table,
     curves_csv,
     threshold_table,
     top_labels,
 )
-from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, calibration
+from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, calibration, reliability
 from labseq_core.evaluation.report import Evaluation, evaluate
 from labseq_core.evaluation.segment import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
 from labseq_core.evaluation.sequence import sequence_accuracy
+from labseq_core.evaluation.significance import (
+    Interval,
+    SequenceCounts,
+    compare_all,
+    holm,
+    paired_bootstrap,
+    paired_permutation,
+)
+from labseq_core.evaluation.temperature import TemperatureFit, fit_temperature, marginals_at
 from labseq_core.evaluation.token import (
     ConfusionMatrix,
     LabelScore,
@@ -29,20 +39,31 @@ __all__ = [
     "Calibration",
     "ConfusionMatrix",
     "Evaluation",
+    "Interval",
     "LabelScore",
     "ReliabilityBin",
     "SegmentCounts",
     "SegmentScores",
+    "SequenceCounts",
+    "TemperatureFit",
     "abstention_curve",
     "abstention_of_marginals",
     "calibration",
+    "compare_all",
     "compare_at",
     "confusion",
+    "coverage_table",
     "curves_csv",
     "evaluate",
+    "fit_temperature",
     "hamming_risk",
+    "holm",
     "is_bio",
+    "marginals_at",
+    "paired_bootstrap",
+    "paired_permutation",
     "per_label",
+    "reliability",
     "segment_scores",
     "sequence_accuracy",
     "spans",

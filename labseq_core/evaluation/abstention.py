@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core._checks import LabSeqError, require
-from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
+from labseq_core.evaluation._pairs import Labellings, pair_up
 
 POINT_COLUMNS = ("threshold", "answered", "correct", "coverage", "precision", "recall", "risk", "error_reduction")
 
@@ -41,6 +41,56 @@ class AbstentionCurve:
     answered: np.ndarray  # int64, (steps,), tokens with at least this confidence
     correct: np.ndarray  # int64, (steps,), right ones of them
     calibrated: bool  # confidences are probabilities
+
+    @classmethod
+    def of(cls, confidence: np.ndarray, correct: np.ndarray, *, calibrated: bool = True) -> AbstentionCurve:
+        """From the confidence of each token and whether its label is right, such as those of all folds one after the other.
+
+        calibrated: confidences are probabilities. Score gaps are not; they may be inf.
+        """
+        sure, right = np.asarray(confidence, dtype=np.float64), np.asarray(correct)
+        fits = sure.ndim == 1 and sure.shape == right.shape
+        require(fits, f"confidence has shape {sure.shape}, correct {right.shape}; give two flat arrays of one length")
+        require(sure.size > 0, "confidence is empty; there is nothing to evaluate")
+        require(right.dtype == np.bool_, f"correct is of type {right.dtype}; give True or False for each token")
+        require(not np.isnan(sure).any(), "confidence contains NaN; give a number for each token")
+        if calibrated:
+            require(bool(((sure >= 0.0) & (sure <= 1.0)).all()), "confidence is not from 0 to 1; give calibrated=False")
+        return cls._of_groups(sure, np.ones(len(sure), dtype=np.int64), right.astype(np.int64), calibrated)
+
+    @classmethod
+    def concatenate(cls, curves: Sequence[AbstentionCurve]) -> AbstentionCurve:
+        """The curve of all tokens of several curves, such as folds: exactly that of `of`, for a curve forgets no token.
+
+        Score gaps of two models have no common scale: put those together only where the models differ by their fold.
+        """
+        require(len(curves) > 0, "curves is empty; give at least one")
+        kinds = {curve.calibrated for curve in curves}
+        require(len(kinds) == 1, "curves of probabilities and of score gaps cannot be put together; give one kind")
+        answered, correct = (
+            np.concatenate([np.diff(getattr(curve, name), prepend=0) for curve in curves])
+            for name in ("answered", "correct")
+        )
+        return cls._of_groups(np.concatenate([curve.thresholds for curve in curves]), answered, correct, kinds.pop())
+
+    @classmethod
+    def _of_groups(
+        cls, confidence: np.ndarray, tokens: np.ndarray, right: np.ndarray, calibrated: bool
+    ) -> AbstentionCurve:
+        """From groups of tokens with one confidence each; groups of equal confidence become one step."""
+        order = np.argsort(-confidence, kind="stable")
+        falling = confidence[order]
+        last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))  # of each run of equals
+        return cls(falling[last], np.cumsum(tokens[order])[last], np.cumsum(right[order])[last], calibrated)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> AbstentionCurve:
+        """What `to_arrays` gave."""
+        return cls(arrays["thresholds"], arrays["answered"], arrays["correct"], bool(arrays["calibrated"]))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The steps by name, as an npz file keeps them."""
+        return {**vars(self), "calibrated": np.array(self.calibrated)}
 
     @property
     def n_tokens(self) -> int:
@@ -84,6 +134,10 @@ class AbstentionCurve:
             return AbstentionPoint(float(threshold), 0, 0, 0.0, None, 0.0, None, None)
         return self._point(float(threshold), step)
 
+    def at_coverage(self, coverage: float) -> AbstentionPoint:
+        """What happens if the surest tokens are answered: at least this share, and no more than ties make necessary."""
+        return self.at(self.threshold_for(coverage))
+
     def rows(self) -> list[dict]:
         """All steps as dicts."""
         return [vars(self._point(float(threshold), step)) for step, threshold in enumerate(self.thresholds)]
@@ -111,9 +165,7 @@ def abstention_curve(
     """
     pairs = pair_up(y_true, y_pred)
     flat = _flat("confidence", confidence, pairs.offsets, 1)
-    if calibrated:
-        require(bool(((flat >= 0.0) & (flat <= 1.0)).all()), "confidence is not from 0 to 1; give calibrated=False")
-    return _curve(pairs, flat, calibrated)
+    return AbstentionCurve.of(flat, pairs.true == pairs.predicted, calibrated=calibrated)
 
 
 def abstention_of_marginals(
@@ -157,6 +209,21 @@ def threshold_table(curves: Mapping[str, AbstentionCurve], thresholds: Sequence[
     return [{"at": float(value), **row} for value in thresholds for row in compare_at(curves, value)]
 
 
+def coverage_table(curves: Mapping[str, AbstentionCurve], coverages: Sequence[float]) -> list[dict]:
+    """A row for each share that is to be answered (`at`) and each curve by its name: what the surest tokens gain.
+
+    A share of tokens means the same for probabilities and for score gaps, so that all methods can be compared here.
+    """
+    return [
+        {
+            "at": float(share), "method": name, "probability": curve.calibrated,
+            **vars(curve.at_coverage(share)), "aurc": curve.aurc,
+        }
+        for share in coverages
+        for name, curve in curves.items()
+    ]  # fmt: skip
+
+
 def curves_csv(curves: Mapping[str, AbstentionCurve], **about: str) -> str:
     """All steps of all curves as CSV text; `about` are columns before them that say the same in each row."""
     text = io.StringIO()
@@ -167,14 +234,6 @@ def curves_csv(curves: Mapping[str, AbstentionCurve], **about: str) -> str:
             values = ("" if row[column] is None else row[column] for column in POINT_COLUMNS)
             writer.writerow([*about.values(), name, curve.calibrated, *values])
     return text.getvalue()
-
-
-def _curve(pairs: LabelPairs, confidence: np.ndarray, calibrated: bool) -> AbstentionCurve:
-    order = np.argsort(-confidence, kind="stable")
-    falling = confidence[order]
-    right = np.cumsum((pairs.true == pairs.predicted)[order])
-    last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))  # of each group of equals
-    return AbstentionCurve(falling[last], last + 1, right[last], calibrated)
 
 
 def _flat(name: str, arrays: Sequence[np.ndarray], offsets: np.ndarray, dimensions: int) -> np.ndarray:

@@ -58,12 +58,13 @@ def calibration(
         log_loss = float(-np.mean(np.log(of_truth)))
     # Σ p² - 2 p(true) + 1
     brier = float(np.mean(np.sum(table * table, axis=1) - 2.0 * of_truth + 1.0))
-    rows = _reliability(np.concatenate(confidence), pairs.true == pairs.predicted, bins)
+    rows = reliability(np.concatenate(confidence), pairs.true == pairs.predicted, bins)
     gaps = [row.tokens * abs(row.accuracy - row.confidence) for row in rows if row.tokens]
     return Calibration(log_loss, brier, sum(gaps) / pairs.n_tokens, rows)
 
 
-def _reliability(confidence: np.ndarray, right: np.ndarray, bins: int) -> tuple[ReliabilityBin, ...]:
+def reliability(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
+    """Promised and kept accuracy, in bins of equal width; confidence and right have an entry for each token."""
     edges = np.arange(bins + 1) / bins
     numbers = np.maximum(np.searchsorted(edges, confidence, side="left") - 1, 0)
     tokens = np.bincount(numbers, minlength=bins)

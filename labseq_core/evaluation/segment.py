@@ -113,18 +113,34 @@ def is_bio(labels: Iterable[str]) -> bool:
 
 
 def segment_scores_of(pairs: LabelPairs) -> SegmentScores:
-    reader = _Reader(pairs.labels)
-    true, predicted = reader.spans(pairs.true, pairs.offsets), reader.spans(pairs.predicted, pairs.offsets)
-    # At most one span begins at a position, so a look at the true span beginning there decides.
-    end_there, kind_there = np.full(pairs.n_tokens, -1), np.full(pairs.n_tokens, -1)
-    end_there[true.begin], kind_there[true.begin] = true.end, true.kind
-    exact = (end_there[predicted.begin] == predicted.end) & (kind_there[predicted.begin] == predicted.kind)
+    reader, true, predicted, exact = _matched(pairs)
     tallies = [
         np.bincount(kind, minlength=len(reader.kinds)).tolist()
         for kind in (predicted.kind[exact], predicted.kind, true.kind)
     ]
     by_kind = {kind: SegmentCounts(*counts) for kind, *counts in zip(reader.kinds, *tallies) if any(counts)}
     return SegmentScores(int(exact.sum()), len(predicted.begin), len(true.begin), by_kind)
+
+
+def spans_by_sequence_of(pairs: LabelPairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How many spans each sequence has: true ones, predicted ones, and right ones of those."""
+    _, true, predicted, exact = _matched(pairs)
+    counted = []
+    for begin in (true.begin, predicted.begin, predicted.begin[exact]):
+        owner = np.searchsorted(pairs.offsets, begin, side="right") - 1
+        counted.append(np.bincount(owner, minlength=pairs.n_sequences))
+    return tuple(counted)
+
+
+def _matched(pairs: LabelPairs) -> tuple[_Reader, _Spans, _Spans, np.ndarray]:
+    """The spans of both sides, and which of the predicted ones are exact."""
+    reader = _Reader(pairs.labels)
+    true, predicted = reader.spans(pairs.true, pairs.offsets), reader.spans(pairs.predicted, pairs.offsets)
+    # At most one span begins at a position, so a look at the true span beginning there decides.
+    end_there, kind_there = np.full(pairs.n_tokens, -1), np.full(pairs.n_tokens, -1)
+    end_there[true.begin], kind_there[true.begin] = true.end, true.kind
+    exact = (end_there[predicted.begin] == predicted.end) & (kind_there[predicted.begin] == predicted.kind)
+    return reader, true, predicted, exact
 
 
 def _split(label: str) -> tuple[str, str]:

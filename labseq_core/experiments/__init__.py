@@ -1,20 +1,30 @@
 """Experiments: what to run, running it in processes of its own, and what was found."""
 
 from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.predictions import Predictions
 from labseq_core.experiments.results import RunResult, default_results, write_default
 from labseq_core.experiments.service import (
     RunStatus,
     RunSummary,
     TaskStatus,
     cancel,
+    comparisons,
+    delete,
     list_runs,
     model,
+    notices,
+    pin,
+    predictions,
     result,
+    resume,
+    resume_interrupted,
     status,
     submit,
 )
+from labseq_core.experiments.transfer import export_run, import_run
 
 __all__ = [
-    "ExperimentConfig", "FeatureChoice", "MethodChoice", "RunResult", "RunStatus", "RunSummary", "TaskStatus", "cancel",
-    "default_results", "list_runs", "model", "result", "status", "submit", "write_default",
+    "ExperimentConfig", "FeatureChoice", "MethodChoice", "Predictions", "RunResult", "RunStatus", "RunSummary",
+    "TaskStatus", "cancel", "comparisons", "default_results", "delete", "export_run", "import_run", "list_runs", "model",
+    "notices", "pin", "predictions", "result", "resume", "resume_interrupted", "status", "submit", "write_default",
 ]  # fmt: skip

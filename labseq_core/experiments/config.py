@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import shlex
 from dataclasses import asdict, dataclass, field, fields
@@ -15,7 +16,13 @@ from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import find_method, make_learner, method_options
 from labseq_core.learners.search import require_grid
 
-MAX_METHODS, MAX_FOLDS = 20, 50
+MAX_METHODS, MAX_FOLDS, MAX_TASKS = 20, 50, 5000
+# name -> whether it is a share, shown in per cent
+METRICS = {
+    "accuracy": True, "sequence_accuracy": True, "span_f1": True, "span_precision": True, "span_recall": True,
+    "log_loss": False, "brier": False, "ece": True, "aurc": False, "used_share": True, "n_parameters": False,
+    "model_bytes": False, "train_seconds": False, "predict_seconds": False, "peak_megabytes": False,
+}  # fmt: skip
 SEARCH = "|"  # between values to try, on the command line
 _FOLLOWED = ("sgps",)  # accuracy against sparseness is drawn on the development part
 _CLASS = re.compile(r"\b[A-Z]\w*(?=\()")  # learners and kernels in an expression
@@ -63,6 +70,10 @@ class MethodChoice:
             {name: [specs[name].read(value) for value in values] for name, values in self.search.items()}
         )
         return {name: arguments[name] for name in self.search}
+
+    def n_fits(self, folds: int) -> int:
+        """How many trainings a fold takes; within cross-validation the values chosen are trained once more."""
+        return math.prod(map(len, self.search.values())) + bool(folds) if self.search else 1
 
     @property
     def label(self) -> str:
@@ -123,6 +134,9 @@ class ExperimentConfig:
     """Compare methods on one corpus with one kind of features.
 
     folds = 0: train on the training part, test on the test part; otherwise cross-validation within the training part.
+    metrics: the columns of the printed table (empty: the usual ones). calibrate: scores are divided by the temperature that
+    fits the development part best, before anything is called a probability. sequences: only so many of the training part,
+    the first ones (0: all).
     """
 
     dataset: str
@@ -130,6 +144,9 @@ class ExperimentConfig:
     features: FeatureChoice = FeatureChoice()
     folds: int = 0
     seed: int = 0
+    metrics: tuple[str, ...] = ()
+    calibrate: bool = False
+    sequences: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "methods", tuple(self.methods))
@@ -146,9 +163,31 @@ class ExperimentConfig:
             isinstance(self.seed, int) and 0 <= self.seed < 2**32,
             f"seed is {self.seed!r}; choose a whole number from 0",
         )
+        require(
+            isinstance(self.metrics, (list, tuple)), f"metrics is {self.metrics!r}; give a list such as [accuracy, ece]"
+        )
+        object.__setattr__(self, "metrics", tuple(self.metrics))
+        many = isinstance(self.sequences, int) and not isinstance(self.sequences, bool) and self.sequences >= 0
+        require(many, f"sequences is {self.sequences!r}; choose a whole number, 0 for all of the training part")
+        unknown = [name for name in self.metrics if name not in METRICS]
+        require(not unknown, f"metrics has {unknown[:1]}; choose from {', '.join(METRICS)}")
+        n_tasks = max(1, self.folds) * sum(choice.n_fits(self.folds) for choice in self.methods)
+        require(
+            n_tasks <= MAX_TASKS,
+            f"that is {n_tasks} trainings; choose fewer folds, methods or values, at most {MAX_TASKS}",
+        )
+        require(isinstance(self.calibrate, bool), f"calibrate is {self.calibrate!r}; choose true or false")
+        require(
+            not (self.calibrate and self.folds),
+            "calibrate needs the development part, which folds leave out: folds must be 0",
+        )
 
     def to_dict(self) -> dict:
+        """Without what is empty: a configuration keeps its hash when there is something more to choose."""
         made = {**asdict(self), "methods": [choice.to_dict() for choice in self.methods]}
+        made = {
+            name: value for name, value in made.items() if value or name not in ("metrics", "calibrate", "sequences")
+        }
         return json.loads(json.dumps(made))
 
     @classmethod
@@ -164,6 +203,9 @@ class ExperimentConfig:
         data["features"] = FeatureChoice(**_known_keys(FeatureChoice, "features", features))
         return cls(**data)
 
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
     def to_yaml(self) -> str:
         import yaml
 
@@ -171,6 +213,7 @@ class ExperimentConfig:
 
     @classmethod
     def from_yaml(cls, text: str) -> ExperimentConfig:
+        """From YAML, of which JSON is a part."""
         import yaml
 
         try:
@@ -194,6 +237,9 @@ class ExperimentConfig:
         words += ["--bins", str(self.features.bins)] if self.features.bins else []
         words += ["--columns", ",".join(self.features.columns)] if self.features.columns else []
         words += ["--joint"] if self.features.joint else []
+        words += ["--sequences", str(self.sequences)] if self.sequences else []
+        words += ["--metrics", ",".join(self.metrics)] if self.metrics else []
+        words += ["--calibrate"] if self.calibrate else []
         return shlex.join([*words, "--folds", str(self.folds), "--seed", str(self.seed)])
 
     def python_snippet(self) -> str:
@@ -216,10 +262,11 @@ class ExperimentConfig:
         shown = ", ".join(f"{name}={value!r}" for name, value in features.items())
         answers = dataset_info(self.dataset).answer_columns
         drop = f".without_columns({list(answers)!r})" if answers else ""
+        cut = f".select(range(min({self.sequences}, len(data.train))))" if self.sequences else ""
         lines += [
             "",
             f"data = load_dataset({self.dataset!r})",
-            f"training, testing = data.train{drop}, data.test{drop}",
+            f"training, testing = data.train{drop}{cut}, data.test{drop}",
         ]
         if self.folds:
             lines += ["from labseq_core.data.splitting import k_folds", "parts = ["]

@@ -6,16 +6,22 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from labseq_core.data.places import datasets_directory
 from labseq_core.experiments.config import ExperimentConfig
+from labseq_core.experiments.predictions import Predictions
 from labseq_core.learners.base import SequenceLearner
+from labseq_core.persistence import load_archive, save_archive
 
+MEASURED = ("train_seconds", "predict_seconds", "peak_megabytes")  # different each time
 AVERAGED = (
-    "accuracy", "sequence_accuracy", "hamming_risk", "span_precision", "span_recall", "span_f1",
-    "train_seconds", "predict_seconds", "n_attributes", "n_parameters",
+    "accuracy", "sequence_accuracy", "hamming_risk", "span_precision", "span_recall", "span_f1", "log_loss", "brier", "ece",
+    "aurc", "dev_accuracy", "n_attributes", "n_parameters", "used_share", "model_bytes", *MEASURED,
 )  # fmt: skip
 
 
@@ -32,15 +38,17 @@ class RunResult:
     per_label: dict[str, list[dict]]
     confusion: dict[str, dict]
     examples: list[dict]
-    searches: list[dict] = field(
-        default_factory=list
-    )  # a row for each fit of a search: label, fold, values, score, seconds
+    # A row for each fit of a search: label, fold, values, score, seconds.
+    searches: list[dict] = field(default_factory=list)
+    # Methods that could not be trained: label, fold, error. They are in none of the tables.
+    failures: list[dict] = field(default_factory=list)
 
     @classmethod
     def of(cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, found: dict) -> RunResult:
         rows = [{"run_id": run_id, **row} for row in found["rows"]]
         rest = {name: found[name] for name in ("data_hash", "per_label", "confusion", "examples")}
-        return cls(run_id, config, versions, created, rows=rows, searches=found.get("searches", []), **rest)
+        more = {name: found.get(name, []) for name in ("searches", "failures")}
+        return cls(run_id, config, versions, created, rows=rows, **rest, **more)
 
     def summary(self) -> list[dict]:
         """Per method the mean over folds and its standard error (None for a single split)."""
@@ -49,18 +57,23 @@ class RunResult:
             own = [row for row in self.rows if row["label"] == label]
             entry = {"label": label, "method": own[0]["method"], "folds": len(own)}
             for name in AVERAGED:
-                values = [row[name] for row in own if row[name] is not None]
+                values = [row[name] for row in own if row.get(name) is not None]
                 entry[f"{name}_mean"], entry[f"{name}_se"] = _mean_and_error(values)
             summary.append(entry)
         return summary
 
     def csv(self) -> str:
-        """All rows with full precision."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(self.rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in self.rows)
-        return text.getvalue()
+        """All scores with full precision, the same to the byte for the same configuration: nothing that was timed."""
+        return table_csv(self.scores())
+
+    def scores(self) -> list[dict]:
+        """The rows without what was timed."""
+        return [{key: value for key, value in row.items() if key not in MEASURED} for row in self.rows]
+
+    def times_csv(self) -> str:
+        """What was timed, which is different each time."""
+        names = ("run_id", "config_hash", "label", "fold", *MEASURED)
+        return table_csv([{name: row.get(name) for name in names} for row in self.rows])
 
     def to_dict(self) -> dict:
         rows = [{key: value for key, value in row.items() if key != "run_id"} for row in self.rows]
@@ -68,8 +81,20 @@ class RunResult:
             "config": self.config.to_dict(), "versions": self.versions, "created": self.created,
             "found": {"rows": rows, "data_hash": self.data_hash, "per_label": self.per_label,
                       "confusion": self.confusion, "examples": self.examples,
-                      **({"searches": self.searches} if self.searches else {})},
+                      **({"searches": self.searches} if self.searches else {}),
+                      **({"failures": self.failures} if self.failures else {})},
         }  # fmt: skip
+
+
+def table_csv(rows: Sequence[Mapping]) -> str:
+    """Rows as CSV text with all their keys, full precision, nothing for None; empty without rows."""
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)), "", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
+    return text.getvalue()
 
 
 def _mean_and_error(values: list[float]) -> tuple[float | None, float | None]:
@@ -106,15 +131,33 @@ def _place(name: str, dataset: str) -> tuple:
     return name != FIRST, name != dataset, name
 
 
-def write_default(name: str, result: RunResult, models: dict[str, SequenceLearner]) -> Path:
-    """Keep a result and its models as the default of this name."""
+def write_default(
+    name: str, result: RunResult, models: dict[str, SequenceLearner], said: dict[str, Predictions]
+) -> Path:
+    """Keep a result, its models and their predictions as the default of this name."""
     path = defaults_directory() / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
+    for former in path.parent.glob(f"{name}.*.npz"):
+        former.unlink()
     path.write_text(text + "\n", encoding="utf-8")
     for label, model_path in _model_paths(name, result.config).items():
         models[label].save(model_path)
+    arrays = {str(place): np.frombuffer(each.to_bytes(), dtype=np.uint8) for place, each in enumerate(said.values())}
+    save_archive(_predictions_path(name), arrays, {"labels": list(said)})
     return path
+
+
+def default_predictions(name: str) -> dict[str, Predictions]:
+    """What the methods of a default result said, by label."""
+    if not _predictions_path(name).is_file():
+        return {}
+    arrays, meta = load_archive(_predictions_path(name))
+    return {label: Predictions.from_bytes(arrays[str(place)].tobytes()) for place, label in enumerate(meta["labels"])}
+
+
+def _predictions_path(name: str) -> Path:
+    return defaults_directory() / f"{name}.predictions.npz"
 
 
 def default_model(name: str, label: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Running a configuration: methods and folds as independent tasks, each giving a row of numbers and its predictions."""
+"""One task of a configuration: train, test, and everything that is worth keeping of it."""
 
 from __future__ import annotations
 
@@ -6,105 +6,173 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
-from labseq_core.evaluation import evaluate
-from labseq_core.experiments.config import ExperimentConfig, FeatureChoice
+from labseq_core.evaluation import calibration, evaluate, fit_temperature, marginals_at, token_accuracy, top_labels
+from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.memory import peak_megabytes, reset_peak
+from labseq_core.experiments.predictions import Predictions, archive_bytes
+from labseq_core.experiments.tasks import Task, points_of
+from labseq_core.explain import Answers, answers, used_share
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
-from labseq_core.learners.search import search
+from labseq_core.learners.search import held_out, search_score
 from labseq_core.solvers.history import Progress
 
 N_EXAMPLES = 30  # test sequences whose labellings are kept to look at
 Report = Callable[[Progress], bool | None]
 
 
-@dataclass(frozen=True)
-class Task:
-    """One method on one fold."""
+@dataclass(frozen=True, eq=False)
+class TaskOutcome:
+    """What one task found. `facts` is JSON; a combination of a search within cross-validation has only `tried`."""
 
-    label: str
-    method: int  # its place in the configuration
-    fold: int
+    facts: dict  # data_hash, and as far as there are: row, tried, confusion, examples
+    blobs: dict[str, bytes] = field(default_factory=dict)  # "predictions", and of the first fold "model"
 
+    @property
+    def row(self) -> dict | None:
+        return self.facts.get("row")
 
-@dataclass(frozen=True)
-class TaskResult:
-    row: dict
-    truth: list[list[str]]
-    predicted: list[list[str]]
-    tokens: list[list[str]]
-    learner: SequenceLearner
-    tried: list[dict]  # by a search: values, score on the development data, seconds
+    @property
+    def tried(self) -> dict | None:
+        return self.facts.get("tried")
 
 
 class Cancelled(Exception):
     """The caller asked to stop; what was finished before is kept."""
 
 
-def tasks_of(config: ExperimentConfig) -> list[Task]:
-    """Fold by fold, so that the features of a fold are made once for all methods."""
-    folds = range(max(1, config.folds))
-    return [Task(choice.label, place, fold) for fold in folds for place, choice in enumerate(config.methods)]
+def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int | None = None) -> TaskOutcome:
+    """Train and test one method on one fold. `report(progress)` returning False raises `Cancelled`.
 
-
-def run_task(config: ExperimentConfig, task: Task, report: Report) -> TaskResult:
-    """Train and test one method on one fold. `report(progress)` returning False raises `Cancelled`."""
+    chosen: the combination that a search found to be best, for the task that trains with it.
+    """
     choice = config.methods[task.method]
+    point = task.point if task.point is not None else chosen
+    values = {} if point is None else points_of(choice)[point]
     parts = _prepare(config, task.fold)
-    train, test = parts.train, parts.test
-    options = dict(choice.options)
+    learner = _made(choice, {**choice.options, **values}, config.seed)
+    reset_peak()
+    if task.point is not None and parts.dev is None:
+        return TaskOutcome(
+            {"data_hash": data_hash(config.dataset), "tried": _held_out_score(learner, values, parts, report)}
+        )
+    begin = time.perf_counter()
+    watched = parts.dev if choice.watches_development else None
+    learner.fit(parts.encoded, parts.train.labels, dev=watched, callback=_Callback(report))
+    trained = time.perf_counter() - begin
+    facts = {"data_hash": data_hash(config.dataset), "row": {"dev_accuracy": None}}
+    if parts.dev is not None:
+        predicted = learner.predict(parts.dev)
+        facts["row"]["dev_accuracy"] = token_accuracy(parts.dev.labels, predicted)
+        if task.point is not None:
+            facts["tried"] = {**values, "score": search_score(parts.dev.labels, predicted), "seconds": trained}
+    return _tested(config, task, learner, parts, facts, trained)
+
+
+def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
+    """The learner with these options; the seed of the run goes to those that have one."""
     if "seed" in method_options(choice.method):
-        options.setdefault("seed", config.seed)
-    learner = make_learner(choice.method, **options)
-    cancelled = False
+        options = {"seed": seed, **options}
+    return make_learner(choice.method, **options)
 
-    def callback(progress: Progress) -> bool:
-        nonlocal cancelled
-        cancelled = report(progress) is False
-        return not cancelled
 
-    begin, tried = time.perf_counter(), []
-    if choice.search:
-        found = search(learner, choice.grid(), parts.encoded, train.labels, dev=parts.dev, callback=callback)
-        learner, tried = found.learner, [_plain(choice.method, row) for row in found.table]
-        options |= _plain(choice.method, found.best)
-    else:
-        dev = parts.dev if choice.watches_development else None
-        learner.fit(parts.encoded, train.labels, dev=dev, callback=callback)
-    trained = time.perf_counter()
-    if cancelled:
-        raise Cancelled
+class _Callback:
+    """Tells how far a fit is, and raises `Cancelled` out of it when asked to stop."""
+
+    def __init__(self, report: Report):
+        self.report = report
+
+    def __call__(self, progress: Progress) -> bool:
+        if self.report(progress) is False:
+            raise Cancelled
+        return True
+
+
+def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, report: Report) -> dict:
+    """A combination within cross-validation: trained without a fifth of the training part, scored on it."""
+    inside, outside = held_out(len(parts.train))
+    begin, labels = time.perf_counter(), parts.train.labels
+    learner.fit(parts.encoded.select(inside), [labels[place] for place in inside], callback=_Callback(report))
+    score = search_score([labels[place] for place in outside], learner.predict(parts.encoded.select(outside)))
+    return {**values, "score": score, "seconds": time.perf_counter() - begin}
+
+
+def _tested(
+    config: ExperimentConfig, task: Task, learner: SequenceLearner, parts: _Parts, facts: dict, train_seconds: float
+) -> TaskOutcome:
+    """The scores of a trained model, and what pages want of it."""
+    test, choice = parts.test, config.methods[task.method]
+    begin = time.perf_counter()
     predicted = learner.predict(parts.encoded_test)
-    done = time.perf_counter()
-    row = {
+    predict_seconds = time.perf_counter() - begin
+    said, temperature = _answers(config, learner, parts)
+    kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
+    found = evaluate(test.labels, predicted)
+    facts["row"] = {
         "config_hash": config.hash,
         "dataset": config.dataset,
         "features": config.features.label,
         "label": choice.label,
         "method": choice.method,
-        "options": json.dumps(options, sort_keys=True),
+        "options": json.dumps(_options(choice, learner), sort_keys=True),
         "fold": task.fold,
         "seed": config.seed,
-        **evaluate(test.labels, predicted).summary(),
-        "train_seconds": trained - begin,
-        "predict_seconds": done - trained,
-        "n_train_tokens": train.n_tokens,
+        **found.summary(),
+        **_probability_scores(said, test.labels),
+        "aurc": kept.abstention().aurc,
+        **facts["row"],
+        "temperature": temperature,
+        "n_train_tokens": parts.train.n_tokens,
         "n_attributes": parts.encoded.n_attributes,
         "n_parameters": learner.n_parameters_,
+        "used_share": used_share(learner),
+        "model_bytes": learner.n_bytes_,
+        "train_seconds": train_seconds,
+        "predict_seconds": predict_seconds,
+        "peak_megabytes": peak_megabytes(),
     }
-    return TaskResult(row, test.labels, predicted, test.tokens, learner, tried)
+    facts["confusion"] = {"labels": list(found.confusion.labels), "counts": found.confusion.counts.tolist()}
+    blobs = {"predictions": kept.to_bytes()}
+    if task.fold == 0:
+        facts["examples"] = [
+            {"tokens": tokens, "truth": truth, "predicted": labels}
+            for tokens, truth, labels in list(zip(test.tokens, test.labels, predicted))[:N_EXAMPLES]
+        ]
+        blobs["model"] = archive_bytes(learner.save)
+    return TaskOutcome(facts, blobs)
 
 
-def _plain(method: str, values: dict) -> dict:
-    """Options as JSON has them; other entries as they are."""
-    specs = method_options(method)
-    return {name: specs[name].plain(value) if name in specs else value for name, value in values.items()}
+def _options(choice: MethodChoice, learner: SequenceLearner) -> dict:
+    """The options that differ from the defaults, those that a search chose, and the seed, as JSON has them."""
+    names = {*choice.options, *choice.search} | ({"seed"} & method_options(choice.method).keys())
+    specs = method_options(choice.method)
+    return {name: specs[name].plain(getattr(learner, name)) for name in names}
+
+
+def _answers(config: ExperimentConfig, learner: SequenceLearner, parts: _Parts) -> tuple[Answers, float | None]:
+    """What the model says of each token of the test part and how sure it is; with `calibrate` at the temperature that is
+    best on the development part, which makes probabilities of any scores.
+    """
+    if not config.calibrate:
+        return answers(learner, parts.encoded_test), None
+    temperature = fit_temperature(learner.potentials(parts.dev), parts.dev.labels, learner.classes_).temperature
+    marginals = marginals_at(learner.potentials(parts.encoded_test), temperature)
+    return Answers(*top_labels(marginals, learner.classes_), True, marginals, list(learner.classes_)), temperature
+
+
+def _probability_scores(said: Answers, truth: list[list[str]]) -> dict[str, float | None]:
+    names = ("log_loss", "brier", "ece")
+    if not said.probability:
+        return dict.fromkeys(names)
+    found = calibration(truth, said.marginals, said.classes)
+    return {name: getattr(found, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -129,38 +197,48 @@ def training_tokens_of(config: ExperimentConfig, fold: int = 0) -> list[list[str
 
 def scored_part(config: ExperimentConfig, fold: int = 0) -> Sequences:
     """What the models of a fold are scored on."""
-    return _split(config.dataset, config.folds, config.seed, fold)[2]
+    return _split(config.dataset, config.sequences, config.folds, config.seed, fold)[2]
+
+
+def scored_parts(config: ExperimentConfig) -> list[Sequences]:
+    """The same of all folds."""
+    return [scored_part(config, fold) for fold in range(max(1, config.folds))]
 
 
 def development_part(config: ExperimentConfig) -> Sequences | None:
     """What some methods are followed on; none within cross-validation."""
-    return _split(config.dataset, config.folds, config.seed, 0)[1]
+    return _split(config.dataset, config.sequences, config.folds, config.seed, 0)[1]
 
 
 def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
     """Parts and features of a fold; kept for the next method on the same fold."""
-    return _prepare_once(config.dataset, config.features, config.folds, config.seed, fold)
+    return _prepare_once(config.features, config.dataset, config.sequences, config.folds, config.seed, fold)
 
 
 @lru_cache(maxsize=1)
-def _prepare_once(name: str, features: FeatureChoice, folds: int, seed: int, fold: int) -> _Parts:
-    train, dev, test = _split(name, folds, seed, fold)
+def _prepare_once(features: FeatureChoice, *split) -> _Parts:
+    train, dev, test = _split(*split)
     template = features.make()
     encoded = template.encode(train)
     return _Parts(train, test, dev, encoded, template.encode(test, encoded.vocabulary))
 
 
-def _split(name: str, folds: int, seed: int, fold: int) -> tuple[Sequences, Sequences | None, Sequences]:
+def _split(
+    name: str, sequences: int, folds: int, seed: int, fold: int
+) -> tuple[Sequences, Sequences | None, Sequences]:
     """Training, development and test part, without columns that restate the label."""
     dataset = load_dataset(name)
     answers = dataset_info(name).answer_columns
     train, dev, test = (part.without_columns(answers) for part in (dataset.train, dataset.dev, dataset.test))
+    if sequences:
+        train = train.select(range(min(sequences, len(train))))
     if not folds:
         return train, dev, test
     inside, outside = k_folds(len(train), folds, seed)[fold]
     return train.select(inside), None, train.select(outside)
 
 
+@lru_cache(maxsize=8)
 def data_hash(dataset: str) -> str:
     """12 hex digits of the words, labels and columns of a corpus."""
     digest = hashlib.sha256()
@@ -170,27 +248,3 @@ def data_hash(dataset: str) -> str:
         for column in (part.flat_tokens, part.flat_labels or [], *part.flat_columns.values()):
             digest.update("\n".join(map(str, column)).encode())
     return digest.hexdigest()[:12]
-
-
-def collect(results: list[TaskResult]) -> dict:
-    """Rows of all tasks, and per method what its predictions on all folds say together."""
-    collected: dict = {"rows": [result.row for result in results], "per_label": {}, "confusion": {}, "examples": []}
-    collected["searches"] = [
-        {"label": result.row["label"], "fold": result.row["fold"], **row} for result in results for row in result.tried
-    ]
-    for label in dict.fromkeys(result.row["label"] for result in results):
-        own = [result for result in results if result.row["label"] == label]
-        truth = [labels for result in own for labels in result.truth]
-        predicted = [labels for result in own for labels in result.predicted]
-        evaluation = evaluate(truth, predicted)
-        names = ("label", "precision", "recall", "f1", "support")
-        collected["per_label"][label] = [
-            {name: getattr(score, name) for name in names} for score in evaluation.per_label
-        ]
-        counts = evaluation.confusion
-        collected["confusion"][label] = {"labels": list(counts.labels), "counts": counts.counts.tolist()}
-        for place, tokens in enumerate(own[0].tokens[:N_EXAMPLES]):
-            if place == len(collected["examples"]):
-                collected["examples"].append({"tokens": tokens, "truth": own[0].truth[place], "predictions": {}})
-            collected["examples"][place]["predictions"][label] = own[0].predicted[place]
-    return collected

@@ -1,45 +1,48 @@
-"""Runs in processes of their own: a queue, one watcher thread per running process, everything written to the run store.
+"""What pages and the command line know of runs: submit, status, cancel, result, and the list of all.
 
-Pages and command line know only submit, status, cancel, result and the lists of runs.
+A run has the id that its configuration and the versions give it, so the same question has one answer in a store: a finished
+run is found, one at work is joined, an interrupted one goes on.
 """
 
 from __future__ import annotations
 
-import base64
-import contextlib
+import hashlib
 import json
 import os
-import queue
-import secrets
-import sqlite3
-import subprocess
-import sys
 import threading
-import time
 from dataclasses import dataclass
 
 from labseq_core._checks import LabSeqError
+from labseq_core.evaluation import compare_all
+from labseq_core.experiments.collecting import final_tasks
 from labseq_core.experiments.config import ExperimentConfig
-from labseq_core.experiments.results import RunResult, default_model, default_results
-from labseq_core.experiments.runner import tasks_of
-from labseq_core.experiments.store import ACTIVE, RunStore
+from labseq_core.experiments.damage import set_aside_stores
+from labseq_core.experiments.engine import Engine, artefact_name
+from labseq_core.experiments.executors import executor_for
+from labseq_core.experiments.predictions import Predictions
+from labseq_core.experiments.results import RunResult, default_model, default_predictions, default_results
+from labseq_core.experiments.runner import TaskOutcome
+from labseq_core.experiments.store import ACTIVE, RunStore, StoreDamaged
+from labseq_core.experiments.tasks import tasks_of
 from labseq_core.experiments.versions import versions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import load_model
 
-HEARTBEAT = 1.0  # seconds
-CURVE_POINTS = 200
+SCHEDULER_VARIABLE = "LABSEQ_SCHEDULER"
+RESUMED_AT_MOST = 3  # times without being asked: what brings a server down must not do so for ever
+_DEFAULT = "default:"
 
 
 @dataclass(frozen=True)
 class TaskStatus:
     label: str
     fold: int
-    state: str  # queued, running, done
+    state: str  # queued, running, done, failed
     fraction: float = 0.0
     iteration: int = 0
     objective: float | None = None
     curve: tuple[tuple[int, float], ...] = ()  # (iteration, objective)
+    point: int | None = None  # which combination of a search
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,16 @@ class RunStatus:
     def active(self) -> bool:
         return self.state in ACTIVE
 
+    @property
+    def resumable(self) -> bool:
+        return self.state in ("dead", "cancelled", "failed")
+
 
 @dataclass(frozen=True)
 class RunSummary:
     run_id: str
     created: float  # seconds since 1970
+    finished: float | None
     state: str
     dataset: str
     labels: tuple[str, ...]
@@ -69,226 +77,183 @@ class RunSummary:
     folds: int
     seed: int
     config_hash: str
+    data_hash: str | None
     fraction: float
+    pinned: bool
+    imported: bool
+    error: str | None
 
 
-class _Service:
-    """The runs of this process. One for each store."""
-
-    def __init__(self, store: RunStore):
-        self.store = store
-        self.lock = threading.Lock()
-        self.waiting: list[str] = []
-        self.processes: dict[str, subprocess.Popen] = {}
-        self.cancelled: set[str] = set()
-        n_workers = max(1, (os.cpu_count() or 2) - 1)
-        self.slots = threading.Semaphore(n_workers)
-        self.threads_per_worker = max(1, (os.cpu_count() or 1) // n_workers)
-        self.queue: queue.Queue[tuple[str, ExperimentConfig]] = queue.Queue()
-        threading.Thread(target=self._dispatch, daemon=True).start()
-        threading.Thread(target=self._beat, daemon=True).start()
-
-    def submit(self, config: ExperimentConfig) -> str:
-        known = self.store.finished_like(config.hash, versions())
-        if known is not None:
-            return known
-        run_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-        self.store.add(run_id, config.to_dict(), config.hash, versions())
-        with self.lock:
-            self.waiting.append(run_id)
-        self.queue.put((run_id, config))
-        return run_id
-
-    def cancel(self, run_id: str) -> None:
-        with self.lock:
-            self.cancelled.add(run_id)
-            process = self.processes.get(run_id)
-            if run_id in self.waiting:
-                self.waiting.remove(run_id)
-                self.store.update(run_id, state="cancelled")
-        if process is not None:
-            _stop(process)
-
-    def queue_position(self, run_id: str) -> int:
-        with self.lock:
-            return self.waiting.index(run_id) + 1 if run_id in self.waiting else 0
-
-    def _dispatch(self) -> None:
-        while True:
-            run_id, config = self.queue.get()
-            self.slots.acquire()
-            with self.lock:
-                if run_id not in self.waiting:  # cancelled while it waited
-                    self.slots.release()
-                    continue
-                self.waiting.remove(run_id)
-            threading.Thread(target=self._run, args=(run_id, config), daemon=True).start()
-
-    def _beat(self) -> None:
-        while True:
-            time.sleep(HEARTBEAT)
-            with self.lock:
-                alive = [*self.waiting, *self.processes]
-            for run_id in alive:
-                with contextlib.suppress(sqlite3.Error):  # a busy or full disk must not end the signs of life
-                    self.store.update(run_id)
-
-    def _run(self, run_id: str, config: ExperimentConfig) -> None:
-        environment = {**os.environ, "NUMBA_NUM_THREADS": str(self.threads_per_worker)}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "labseq_core.experiments.worker"], env=environment, text=True, encoding="utf-8",
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
-        try:
-            tasks = [
-                {"label": task.label, "fold": task.fold, "state": "queued", "curve": []} for task in tasks_of(config)
-            ]
-            self.store.update(run_id, state="running", progress={"tasks": tasks})
-            process.stdin.write(json.dumps(config.to_dict()) + "\n")
-            process.stdin.flush()
-            with self.lock:
-                self.processes[run_id] = process
-            if run_id in self.cancelled:  # while the process was being started
-                _stop(process)
-            ended = self._follow(run_id, process, tasks)
-        except OSError:
-            ended = False
-        finally:
-            with contextlib.suppress(OSError):  # what was left to write to a worker that has died
-                process.stdin.close()
-            process.stdout.close()
-            process.wait()
-            with self.lock:
-                self.processes.pop(run_id, None)
-            self.slots.release()
-        if not ended:
-            if run_id in self.cancelled:
-                self.store.update(run_id, state="cancelled")
-            else:
-                self.store.update(
-                    run_id, state="failed", error="the training process ended unexpectedly; start it again"
-                )
-
-    def _follow(self, run_id: str, process: subprocess.Popen, tasks: list[dict]) -> bool:
-        """Write the worker's events to the store; True once it has said how it ended."""
-        for line in process.stdout:
-            event = json.loads(line)
-            kind = event.pop("event")
-            if kind == "done":
-                self.store.update(run_id, state="done", result=event["result"], progress={"tasks": tasks})
-                return True
-            if kind in ("failed", "cancelled"):
-                self.store.update(run_id, state=kind, error=event.get("error"), progress={"tasks": tasks})
-                return True
-            if kind == "model":
-                self.store.keep_artefact(run_id, event["label"], base64.b64decode(event["archive"]))
-                continue
-            if kind == "note":
-                self.store.update(run_id, progress={"tasks": tasks, **event})
-                continue
-            task = tasks[event.pop("task")]
-            task.update(event)
-            if kind == "progress":
-                task["curve"] = _thinned([*task["curve"], (event["iteration"], event["objective"])])
-            self.store.update(run_id, progress={"tasks": tasks})
-        return False
+_engines: dict[tuple[str, str | None], Engine] = {}
+_engines_lock = threading.Lock()
 
 
-def _stop(process: subprocess.Popen) -> None:
-    """Ask a worker to stop, and end it if it does not listen."""
-    try:
-        process.stdin.write("cancel\n")
-        process.stdin.flush()
-    except (OSError, ValueError):  # it has just ended by itself
-        return
-    force = threading.Timer(2.0, process.terminate)
-    force.daemon = True
-    force.start()
+def _engine() -> Engine:
+    """That of the store and of the executor which the environment names."""
+    store, scheduler = RunStore(), os.environ.get(SCHEDULER_VARIABLE) or None
+    key = str(store.path), scheduler
+    with _engines_lock:
+        if key not in _engines:
+            _engines[key] = Engine(store, executor_for(scheduler))
+        return _engines[key]
 
 
-def _thinned(curve: list) -> list:
-    """At most CURVE_POINTS points: every other one goes when there are more, never the last."""
-    return curve if len(curve) <= CURVE_POINTS else [*curve[:-1:2], curve[-1]]
+def _own_engines() -> list[Engine]:
+    """Those of this process for the store; there need not be one."""
+    path = str(RunStore().path)
+    with _engines_lock:
+        return [engine for (place, _), engine in _engines.items() if place == path]
 
 
-_services: dict[str, _Service] = {}
-_services_lock = threading.Lock()
+def run_id_of(config: ExperimentConfig) -> str:
+    """The id of the run of a configuration with the versions that are installed."""
+    text = json.dumps([config.hash, versions()], sort_keys=True)
+    return f"{config.hash}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
-def _service() -> _Service:
-    store = RunStore()
-    key = str(store.path)
-    with _services_lock:
-        if key not in _services:
-            _services[key] = _Service(store)
-        return _services[key]
+def run_row(config: ExperimentConfig) -> dict:
+    """The columns of the store that are known before a run begins."""
+    return {
+        "config": config.to_dict(), "config_hash": config.hash, "seed": config.seed, "versions": versions(),
+        "dataset": config.dataset, "features": config.features.label, "folds": config.folds,
+        "methods": [choice.method for choice in config.methods], "labels": [choice.label for choice in config.methods],
+    }  # fmt: skip
 
 
 def submit(config: ExperimentConfig) -> str:
-    """Start a run, or find a finished one of the same configuration; gives its id."""
-    return _service().submit(config)
+    """Start a run, go on with an interrupted one, or find a finished one; gives its id."""
+    run_id, engine, row = run_id_of(config), _engine(), run_row(config)
+    try:
+        engine.submit(run_id, row, config)
+    except StoreDamaged:  # a new one has been begun
+        engine.submit(run_id, row, config)
+    return run_id
+
+
+def resume(run_id: str) -> str:
+    """Go on with a run that was interrupted, cancelled or failed; what it had finished is kept. Gives the id it runs under:
+    another one, from the beginning, if LabSeq has changed since.
+    """
+    return submit(configuration(run_id))
+
+
+def configuration(run_id: str) -> ExperimentConfig:
+    """What a run is about, whatever its state."""
+    return ExperimentConfig.from_dict(_row(run_id)["config"])
+
+
+def resume_interrupted() -> list[str]:
+    """Go on with all runs whose process died, as after a restart of the server; gives their ids."""
+    ids = []
+    for listed in reversed(RunStore().list(limit=1000, state="dead")):
+        row = _row(listed["id"])
+        if row["versions"] == versions() and row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"]:
+            ids.append(resume(listed["id"]))
+    return ids
 
 
 def status(run_id: str) -> RunStatus:
     """How far a run is."""
     row = _row(run_id)
     tasks = tuple(
-        TaskStatus(**{**task, "curve": tuple(map(tuple, task["curve"]))}) for task in row["progress"].get("tasks", [])
-    )
-    position = _service().queue_position(run_id) if row["state"] == "queued" else 0
-    fraction = 1.0 if row["state"] == "done" else _mean([1.0 if t.state == "done" else t.fraction for t in tasks])
+        TaskStatus(
+            task["label"], task["fold"], task["state"], task["fraction"], task["iteration"], task["objective"],
+            tuple(map(tuple, task["curve"])), task["point"],
+        )
+        for task in RunStore().tasks(run_id)
+    )  # fmt: skip
+    position = max([engine.queue_position(run_id) for engine in _own_engines()], default=0)
+    fraction = 1.0 if row["state"] == "done" else row["fraction"]
     return RunStatus(run_id, row["state"], fraction, _message(row, position, tasks), row["error"], position, tasks)
 
 
 def cancel(run_id: str) -> None:
-    """Stop a run of this process; a finished one stays as it is."""
-    _row(run_id)
-    _service().cancel(run_id)
+    """Stop a run, whichever process has it; a finished one stays as it is."""
+    row = _row(run_id)
+    if row["state"] in ACTIVE:
+        RunStore().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
+        for engine in _own_engines():
+            engine.cancel(run_id)
 
 
 def result(run_id: str) -> RunResult:
     """The numbers of a finished run."""
-    if run_id.startswith("default:"):
-        name = run_id.removeprefix("default:")
+    if run_id.startswith(_DEFAULT):
+        name = run_id.removeprefix(_DEFAULT)
         defaults = default_results()
         if name not in defaults:
             raise LabSeqError(f"there is no default result {name!r}; there are {', '.join(defaults) or 'none'}")
         return defaults[name]
-    row = _row(run_id)
-    if row["state"] != "done":
-        raise LabSeqError(f"run {run_id} is {row['state']}; it has no result yet")
+    row = _finished(run_id)
     config = ExperimentConfig.from_dict(row["config"])
-    return RunResult.of(run_id, config, row["versions"], row["created"], row["result"])
+    return RunResult.of(run_id, config, row["versions"], row["created"], row["metrics"])
 
 
 def model(run_id: str, label: str) -> SequenceLearner:
     """The model that a run trained for a method (on the first fold), by the method's label in its tables."""
-    if run_id.startswith("default:"):
-        archive = default_model(run_id.removeprefix("default:"), label)
+    if run_id.startswith(_DEFAULT):
+        archive = default_model(run_id.removeprefix(_DEFAULT), label)
     else:
-        _row(run_id)
-        archive = RunStore().artefact(run_id, label)
+        archive = next(iter(_blobs(run_id, label, "model").values()), None)
     if archive is None:
         raise LabSeqError(f"run {run_id} has no model {label!r}; run it again to get one")
     return load_model(archive)
 
 
-def list_runs(limit: int = 100) -> list[RunSummary]:
-    """The newest runs first."""
-    return [_summary(row) for row in RunStore().recent(limit)]
+def predictions(run_id: str, label: str) -> Predictions:
+    """What a method of a finished run said of every token that it was scored on, in all folds."""
+    if run_id.startswith(_DEFAULT):
+        found = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
+    else:
+        blobs = _blobs(run_id, label, "predictions")
+        found = Predictions.joined(map(Predictions.from_bytes, blobs.values())) if blobs else None
+    if found is None:
+        raise LabSeqError(f"run {run_id} has no predictions of {label!r}; run it again to get them")
+    return found
 
 
-def _summary(row: dict) -> RunSummary:
-    config = row["config"]
-    tasks = row["progress"].get("tasks", [])
-    fraction = 1.0 if row["state"] == "done" else _mean([task.get("fraction", 0.0) for task in tasks])
-    features = config["features"]["template"]
-    methods = tuple(choice["method"] for choice in config["methods"])
-    labels = tuple(dict.fromkeys(task["label"] for task in tasks)) or methods
-    return RunSummary(
-        row["id"], row["created"], row["state"], config["dataset"], labels, methods, features, config["folds"],
-        config["seed"], row["config_hash"], fraction,
-    )  # fmt: skip
+def comparisons(run_id: str, metric: str = "accuracy") -> list[dict]:
+    """All pairs of methods of a finished run: difference, interval, and p values over sequences, as `compare_all` gives."""
+    found = result(run_id)
+    labels = [row["label"] for row in found.summary()]
+    if len(labels) < 2:
+        return []
+    return compare_all({label: predictions(run_id, label).counts() for label in labels}, metric, seed=found.config.seed)
+
+
+def list_runs(limit: int = 100, skip: int = 0, **filters) -> list[RunSummary]:
+    """The newest runs first. filters: dataset, method, state, pinned, text."""
+    return [
+        RunSummary(
+            row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
+            tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
+            1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
+        )
+        for row in RunStore().list(limit, skip, **filters)
+    ]  # fmt: skip
+
+
+def pin(run_id: str, pinned: bool = True) -> None:
+    """Mark a run to be found again, or take the mark away."""
+    _row(run_id)
+    RunStore().mark(run_id, pinned=int(pinned))
+
+
+def delete(run_id: str) -> None:
+    """Remove a run and all that was kept of it; one that is at work has to be cancelled first."""
+    if _row(run_id)["state"] in ACTIVE:
+        raise LabSeqError(f"run {run_id} is at work; cancel it first")
+    RunStore().delete(run_id)
+
+
+def notices() -> list[str]:
+    """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now."""
+    store = RunStore()
+    found = [
+        f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
+        for name in set_aside_stores(store.path)
+    ]
+    return found + [engine.trouble for engine in _own_engines() if engine.trouble]
 
 
 def _row(run_id: str) -> dict:
@@ -298,19 +263,38 @@ def _row(run_id: str) -> dict:
     return row
 
 
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+def _finished(run_id: str) -> dict:
+    row = _row(run_id)
+    if row["state"] != "done":
+        raise LabSeqError(f"run {run_id} is {row['state']}; it has no result yet")
+    return row
+
+
+def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes]:
+    """Those of the tasks whose scores count for a method, by fold."""
+    store, config = RunStore(), ExperimentConfig.from_dict(_finished(run_id)["config"])
+    outcomes = {
+        row["number"]: TaskOutcome(row["outcome"]) for row in store.tasks(run_id, outcomes=True) if row["outcome"]
+    }
+    tasks = tasks_of(config)
+    found = {
+        tasks[number].fold: store.artefact(run_id, artefact_name(kind, number))
+        for number in final_tasks(config, outcomes)
+        if tasks[number].label == label
+    }
+    return {fold: data for fold, data in found.items() if data is not None}
 
 
 def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
     state = row["state"]
     if state == "queued":
-        return f"waiting, place {position} in the queue" if position else "waiting"
+        return row["note"] or (f"waiting, place {position} in the queue" if position else "waiting")
     if state == "running":
-        running = next((task for task in tasks if task.state == "running"), None)
-        if running is None:
-            return row["progress"].get("note", "starting")
-        fold = f", fold {running.fold + 1}" if any(task.fold for task in tasks) else ""
-        return f"training {running.label}{fold}"
+        running = [task for task in tasks if task.state == "running"]
+        if row["note"] or not running:
+            return row["note"] or "starting"
+        first, others = running[0], len(running) - 1
+        fold = f", fold {first.fold + 1}" if any(task.fold for task in tasks) else ""
+        return f"training {first.label}{fold}" + (f", and {others} more" if others else "")
     texts = {"done": "finished", "failed": "failed", "cancelled": "cancelled"}
-    return texts.get(state, "the process that ran it has died; start it again")
+    return texts.get(state, "the process that ran it has died; what it had finished is kept: go on with it")

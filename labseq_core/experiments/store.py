@@ -6,26 +6,43 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
 from labseq_core.data.places import user_directory
+from labseq_core.experiments.damage import is_damage, set_aside
+from labseq_core.experiments.owners import is_alive
 
-STALE_AFTER = 6.0  # seconds without a sign of life from the process that owns a run
 ACTIVE = ("queued", "running")
+BUSY_SECONDS = 30.0  # how long to wait for other processes that write
+VERSION = 1
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    id TEXT PRIMARY KEY, created REAL NOT NULL, config TEXT NOT NULL, config_hash TEXT NOT NULL, versions TEXT NOT NULL,
-    state TEXT NOT NULL, heartbeat REAL NOT NULL, progress TEXT NOT NULL DEFAULT '{}', error TEXT, result TEXT
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, created REAL NOT NULL, finished REAL, config TEXT NOT NULL, config_hash TEXT NOT NULL,
+    data_hash TEXT, seed INTEGER NOT NULL, versions TEXT NOT NULL, dataset TEXT NOT NULL, features TEXT NOT NULL,
+    folds INTEGER NOT NULL, methods TEXT NOT NULL, labels TEXT NOT NULL, state TEXT NOT NULL, owner TEXT,
+    attempts INTEGER NOT NULL DEFAULT 1, cancelling INTEGER NOT NULL DEFAULT 0, pinned INTEGER NOT NULL DEFAULT 0,
+    imported INTEGER NOT NULL DEFAULT 0, fraction REAL NOT NULL DEFAULT 0, note TEXT, error TEXT, metrics TEXT
 );
-CREATE INDEX IF NOT EXISTS runs_by_config ON runs (config_hash, state);
-CREATE TABLE IF NOT EXISTS artefacts (
+CREATE INDEX runs_by_time ON runs (created);
+CREATE INDEX runs_by_state ON runs (state);
+CREATE TABLE tasks (
+    run_id TEXT NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL, fold INTEGER NOT NULL, point INTEGER,
+    state TEXT NOT NULL DEFAULT 'queued', fraction REAL NOT NULL DEFAULT 0, iteration INTEGER NOT NULL DEFAULT 0,
+    objective REAL, curve TEXT NOT NULL DEFAULT '[]', outcome TEXT, PRIMARY KEY (run_id, number)
+);
+CREATE TABLE artefacts (
     run_id TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run_id, name)
 );
-CREATE INDEX IF NOT EXISTS runs_by_time ON runs (created);
 """
+_JSON = ("config", "versions", "methods", "labels", "metrics", "curve", "outcome")
+# All that a list needs: results are long.
+_LISTED = (
+    "id, created, finished, config_hash, data_hash, seed, dataset, features, folds, methods, labels, state, owner, pinned, "
+    "imported, fraction, error"
+)
 
 
 def store_path() -> Path:
@@ -35,87 +52,220 @@ def store_path() -> Path:
 
 
 class RunStore:
-    """Rows are plain dicts; JSON columns are decoded."""
+    """Rows are plain dicts; JSON columns are decoded.
+
+    A file that is damaged is set aside under another name, and a new one is begun (see `damage`).
+    """
 
     def __init__(self, path: Path | None = None):
         self.path = path or store_path()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self._connection() as connection:
-                connection.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as problem:
-            raise LabSeqError(
-                f"the run store {self.path.name} cannot be opened ({problem}); set LABSEQ_STORE to a file that can be written"
-            ) from None
+        except OSError as problem:
+            raise self._unusable(problem.strerror) from None
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=30.0)) as connection:
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA journal_mode=WAL")
-            with connection:
-                yield connection
+        """A transaction. The file is made if it is not there, or no longer."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as connection:
+                connection.row_factory = sqlite3.Row
+                self._ensure_schema(connection)
+                with connection:
+                    yield connection
+        except sqlite3.DatabaseError as problem:
+            if is_damage(problem):
+                set_aside(self.path)
+                raise StoreDamaged(
+                    f"the run store {self.path.name} was damaged; it was set aside and a new one begun"
+                ) from None
+            raise self._unusable(problem) from None
 
-    def add(self, run_id: str, config: dict, config_hash: str, versions: dict) -> None:
-        now = time.time()
-        values = (run_id, now, json.dumps(config), config_hash, json.dumps(versions, sort_keys=True), "queued", now)
+    def _ensure_schema(self, connection: sqlite3.Connection) -> None:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == VERSION:
+            return
+        if version > VERSION:
+            raise LabSeqError(f"the run store {self.path.name} was made by a newer LabSeq; install that version")
+        if not version and connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
+            raise LabSeqError(f"the run store {self.path.name} was made before version 0.1; move the file away")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN IMMEDIATE")  # of several processes that come at once, one makes it
+        try:
+            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                for statement in _SCHEMA.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={VERSION}")
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            raise
+
+    def _unusable(self, problem) -> StoreUnusable:
+        return StoreUnusable(
+            f"the run store {self.path.name} cannot be used ({problem}); free some space, or set LABSEQ_STORE to a file "
+            "that can be written"
+        )
+
+    def alive(self, token: str | None) -> bool:
+        return is_alive(self.path, token)
+
+    # Runs
+
+    def claim(self, run: Mapping, tasks: Sequence[Mapping], owner: str) -> bool:
+        """Make a run this process's own, unless it is finished or another living process has it: then False.
+
+        What is new begins as it is given. What was interrupted, failed or cancelled goes on: finished tasks are kept.
+        """
         with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            row = connection.execute("SELECT state, owner FROM runs WHERE id = ?", (run["id"],)).fetchone()
+            if row is None:
+                self._insert_run(connection, {"state": "queued", **run, "owner": owner}, tasks)
+                return True
+            if row["state"] == "done" or (row["state"] in ACTIVE and self.alive(row["owner"])):
+                return False
             connection.execute(
-                "INSERT INTO runs (id, created, config, config_hash, versions, state, heartbeat) VALUES (?,?,?,?,?,?,?)",
-                values,
-            )
+                "UPDATE runs SET state = 'queued', owner = ?, attempts = attempts + 1, cancelling = 0, note = NULL, "
+                "error = NULL WHERE id = ?", (owner, run["id"]),
+            )  # fmt: skip
+            connection.execute(
+                "UPDATE tasks SET state = 'queued', fraction = 0, iteration = 0, objective = NULL, curve = '[]' "
+                "WHERE run_id = ? AND outcome IS NULL", (run["id"],),
+            )  # fmt: skip
+            return True
 
-    def update(self, run_id: str, **columns) -> None:
-        """Set columns of a run; every update is a sign of life."""
-        columns = {
-            name: json.dumps(value) if name in ("progress", "result") else value for name, value in columns.items()
-        }
-        columns["heartbeat"] = time.time()
-        assignments = ", ".join(f"{name} = ?" for name in columns)
+    def insert(self, run: Mapping, tasks: Sequence[Mapping], artefacts: Mapping[str, bytes]) -> None:
+        """A whole run at once; one of the same id is replaced."""
         with self._connection() as connection:
-            connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*columns.values(), run_id))
+            _delete(connection, run["id"])
+            self._insert_run(connection, run, tasks)
+            _keep(connection, run["id"], artefacts)
+
+    @staticmethod
+    def _insert_run(connection: sqlite3.Connection, run: Mapping, tasks: Sequence[Mapping]) -> None:
+        _insert(connection, "runs", {"created": time.time(), **run})
+        for number, task in enumerate(tasks):
+            _insert(connection, "tasks", {**task, "run_id": run["id"], "number": number})
+
+    def update(self, run_id: str, tasks: Mapping[int, Mapping], artefacts: Mapping[str, bytes], **columns) -> bool:
+        """Write columns of a run and of its tasks, and artefacts, all or nothing; False if there is no such run (any more)."""
+        with self._connection() as connection:
+            columns = _encoded(columns) or {"id": run_id}
+            assignments = ", ".join(f"{name} = ?" for name in columns)
+            found = connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*columns.values(), run_id))
+            if not found.rowcount:
+                return False
+            for number, changed in tasks.items():
+                values = _encoded(changed)
+                assignments = ", ".join(f"{name} = ?" for name in values)
+                query = f"UPDATE tasks SET {assignments} WHERE run_id = ? AND number = ?"
+                connection.execute(query, (*values.values(), run_id, number))
+            _keep(connection, run_id, artefacts)
+            return True
 
     def get(self, run_id: str) -> dict | None:
         with self._connection() as connection:
             row = connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-        return None if row is None else _decoded(row)
+        return None if row is None else self._lively([_decoded(row)])[0]
 
-    def keep_artefact(self, run_id: str, name: str, data: bytes) -> None:
-        """Keep bytes of a run under a name."""
+    def tasks(self, run_id: str, outcomes: bool = False) -> list[dict]:
+        """The tasks of a run in their order, with what they found only if asked for: it is long."""
+        columns = "*" if outcomes else "number, label, fold, point, state, fraction, iteration, objective, curve"
+        query = f"SELECT {columns} FROM tasks WHERE run_id = ? ORDER BY number"
         with self._connection() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO artefacts (run_id, name, data) VALUES (?,?,?)", (run_id, name, data)
-            )
+            return [_decoded(row) for row in connection.execute(query, (run_id,))]
 
     def artefact(self, run_id: str, name: str) -> bytes | None:
+        query = "SELECT data FROM artefacts WHERE run_id = ? AND name = ?"
         with self._connection() as connection:
-            row = connection.execute(
-                "SELECT data FROM artefacts WHERE run_id = ? AND name = ?", (run_id, name)
-            ).fetchone()
+            row = connection.execute(query, (run_id, name)).fetchone()
         return None if row is None else row["data"]
 
-    def finished_like(self, config_hash: str, versions: dict) -> str | None:
-        """A finished run of the same configuration with the same versions."""
-        query = "SELECT id FROM runs WHERE config_hash = ? AND versions = ? AND state = 'done' ORDER BY created DESC"
+    def artefacts(self, run_id: str) -> dict[str, bytes]:
+        query = "SELECT name, data FROM artefacts WHERE run_id = ? ORDER BY name"
         with self._connection() as connection:
-            row = connection.execute(query, (config_hash, json.dumps(versions, sort_keys=True))).fetchone()
-        return None if row is None else row["id"]
+            return {row["name"]: row["data"] for row in connection.execute(query, (run_id,))}
 
-    def recent(self, limit: int) -> list[dict]:
-        """The newest runs first, without their results."""
-        query = (
-            "SELECT id, created, config, config_hash, versions, state, heartbeat, progress, error, NULL AS result "
-            "FROM runs ORDER BY created DESC, id LIMIT ?"
-        )
+    def list(
+        self, limit: int = 100, skip: int = 0, dataset: str | None = None, method: str | None = None,
+        state: str | None = None, pinned: bool = False, text: str | None = None,
+    ) -> list[dict]:  # fmt: skip
+        """Runs without their results, the newest first; only those that fit what is given."""
+        given = {
+            "dataset = ?": dataset,
+            "instr(methods, ?)": None if method is None else json.dumps(method),
+            "pinned = ?": 1 if pinned else None,
+            "instr(lower(id || ' ' || dataset || ' ' || features || ' ' || labels), ?)": text and text.lower(),
+        }
+        if state == "dead":  # told from living ones below
+            given["state IN ('queued', 'running') AND ?"] = 1
+        else:
+            given["state = ?"] = state
+        given = {condition: value for condition, value in given.items() if value}
+        where = f"WHERE {' AND '.join(given)}" if given else ""
+        query = f"SELECT {_LISTED} FROM runs {where} ORDER BY created DESC, id"
         with self._connection() as connection:
-            return [_decoded(row) for row in connection.execute(query, (limit,))]
+            rows = connection.execute(f"{query} LIMIT ? OFFSET ?", (*given.values(), limit, skip))
+            found = self._lively([_decoded(row) for row in rows])
+        return [row for row in found if state in (None, row["state"])]
+
+    def cancelling(self, owner: str) -> list[str]:
+        """The active runs of an owner that somebody, in whatever process, wants to be cancelled."""
+        query = "SELECT id FROM runs WHERE owner = ? AND cancelling AND state IN ('queued', 'running')"
+        with self._connection() as connection:
+            return [row["id"] for row in connection.execute(query, (owner,))]
+
+    def mark(self, run_id: str, **columns) -> bool:
+        return self.update(run_id, {}, {}, **columns)
+
+    def delete(self, run_id: str) -> None:
+        with self._connection() as connection:
+            _delete(connection, run_id)
+
+    def _lively(self, rows: list[dict]) -> list[dict]:
+        """A run whose owner has died is dead, whatever the owner wrote last."""
+        alive = {owner: self.alive(owner) for owner in {row["owner"] for row in rows if row["state"] in ACTIVE}}
+        for row in rows:
+            if row["state"] in ACTIVE and not alive[row["owner"]]:
+                row["state"] = "dead"
+        return rows
+
+
+class StoreUnusable(LabSeqError):
+    """It cannot be read or written now, which may pass: a full disk, missing rights."""
+
+
+class StoreDamaged(LabSeqError):
+    """It was damaged; a new one has been begun."""
+
+
+def _insert(connection: sqlite3.Connection, table: str, values: Mapping) -> None:
+    values = _encoded(values)
+    places = ", ".join("?" * len(values))
+    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", tuple(values.values()))
+
+
+def _keep(connection: sqlite3.Connection, run_id: str, artefacts: Mapping[str, bytes]) -> None:
+    rows = [(run_id, name, data) for name, data in artefacts.items()]
+    connection.executemany("INSERT OR REPLACE INTO artefacts (run_id, name, data) VALUES (?,?,?)", rows)
+
+
+def _delete(connection: sqlite3.Connection, run_id: str) -> None:
+    connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
+    for table in ("tasks", "artefacts"):
+        connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
+
+
+def _encoded(values: Mapping) -> dict:
+    return {
+        name: json.dumps(value, sort_keys=name == "versions") if name in _JSON and value is not None else value
+        for name, value in values.items()
+    }
 
 
 def _decoded(row: sqlite3.Row) -> dict:
-    decoded = dict(row)
-    for name in ("config", "versions", "progress", "result"):
-        decoded[name] = None if decoded[name] is None else json.loads(decoded[name])
-    # The owner of a run writes every second: one that has been silent for long has died with it.
-    if decoded["state"] in ACTIVE and time.time() - decoded["heartbeat"] > STALE_AFTER:
-        decoded["state"] = "dead"
-    return decoded
+    return {
+        name: json.loads(row[name]) if name in _JSON and row[name] is not None else row[name]
+        for name in row.keys()  # noqa: SIM118
+    }

@@ -22,6 +22,7 @@ from labseq_core.explain.sparse_gp import (
     same_problem,
     sparse_path,
 )
+from labseq_core.explain.sparsity import used_share
 from labseq_core.explain.support import (
     has_support,
     sparseness,
@@ -44,5 +45,5 @@ __all__ = [
     "has_rounds", "has_support", "has_weights", "is_dense_gp", "is_gp", "is_sparse_gp", "label_weights", "largest_weights",
     "nearly_as_good", "promised_log_losses", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem",
     "shows_log_probabilities", "sparse_path", "sparseness", "support_csv", "support_examples", "support_figure",
-    "training_rows", "transition_table", "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
+    "training_rows", "transition_table", "used_share", "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip

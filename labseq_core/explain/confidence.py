@@ -22,13 +22,9 @@ class Answers:
 
     predicted: list[list[str]]
     confidence: list[np.ndarray]  # (l,)
-    marginals: list[np.ndarray] | None  # (l, S) in the order of `classes`; None: confidences are score gaps
-    classes: list[str]
-
-    @property
-    def probability(self) -> bool:
-        """Whether confidences are probabilities; score gaps are not."""
-        return self.marginals is not None
+    probability: bool  # whether confidences are probabilities; score gaps are not
+    marginals: list[np.ndarray] | None = None  # (l, S) in the order of `classes`, where they were asked for
+    classes: list[str] | None = None
 
 
 def has_probabilities(method: type[SequenceLearner]) -> bool:
@@ -43,8 +39,8 @@ def answers(learner: SequenceLearner, X) -> Answers:
     if learner.probabilistic:
         marginals = learner.marginals(X)
         predicted, confidence = top_labels(marginals, learner.classes_)
-        return Answers(predicted, confidence, marginals, list(learner.classes_))
-    return Answers(learner.predict(X), learner.score_gaps(X), None, list(learner.classes_))
+        return Answers(predicted, confidence, True, marginals, list(learner.classes_))
+    return Answers(learner.predict(X), learner.score_gaps(X), False)
 
 
 def withheld_rows(

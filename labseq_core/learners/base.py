@@ -121,6 +121,11 @@ class SequenceLearner:
         """How many numbers the fitted model consists of."""
         return sum(array.size for array in self._arrays().values())
 
+    @property
+    def n_bytes_(self) -> int:
+        """How many bytes these numbers take."""
+        return sum(array.nbytes for array in self._arrays().values())
+
     # Using what was learned
 
     def potentials(self, X) -> list[ChainPotentials]:

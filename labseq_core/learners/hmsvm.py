@@ -68,7 +68,7 @@ class HMSVM(KernelLearner, LinearLearner):
     facts = (
         "primal_objective_", "dual_objective_", "gap_", "exact_", "converged_", "stop_reason_", "n_iter_", "n_sweeps_",
         "n_training_sequences_", "n_support_sequences_", "n_support_examples_", "satisfied_share_", "support_per_example_",
-        "working_set_size_", "log10_constraints_", "route_",
+        "working_set_size_", "log10_constraints_", "route_", "n_observations_",
     )  # fmt: skip
 
     def __init__(
@@ -145,10 +145,12 @@ class HMSVM(KernelLearner, LinearLearner):
     ) -> None:
         for name in ("weights_", "expansion_"):
             self.__dict__.pop(name, None)
+        self.n_observations_ = None  # distinct ones, which only an expansion has
         if self._is_linear() and self.route_ == "explicit":
             self.weights_ = features.weights()
             return
         observations, sets = Observations.of(encoded), features.sets
+        self.n_observations_ = len(observations)
         beta = np.zeros((len(observations), len(self.classes_)))
         amounts = np.repeat(sets.alpha * sets.scale, sets.distance)
         rows = observations.rows[sets.position[: amounts.size]]

@@ -41,26 +41,23 @@ def search(
     fifth sequence is held out, and the best values are fitted once more to all. A callback that returns False ends it with
     the best so far.
     """
-    n_fits = require_grid(grid)
+    require_grid(grid)
     kept, kept_labels = X, y
     if dev is not None:
         held, truth = (dev, dev.labels) if isinstance(dev, Sequences) else dev
     else:
-        require(len(y) > 1, "there is one sequence and no development data; a search needs something to score")
-        outside = [place for place in range(len(y)) if place % HELD_OUT == HELD_OUT - 1] or [len(y) - 1]
-        inside = sorted(set(range(len(y))) - set(outside))
+        inside, outside = held_out(len(y))
         kept, held = _select(X, inside), _select(X, outside)
         kept_labels, truth = [y[place] for place in inside], [y[place] for place in outside]
-    steps = _Steps(callback, n_fits + (dev is None))
+    tried = combinations(grid)
+    steps = _Steps(callback, len(tried) + (dev is None))
     table, best, chosen, highest = [], None, {}, -1.0
-    for values in itertools.product(*grid.values()):
-        options = dict(zip(grid, values))
+    for options in tried:
         begin = time.perf_counter()
         made = _copy(learner, options)
         watched = {"dev": dev} if dev is not None and "patience" in made.get_params() else {}
         made.fit(kept, kept_labels, callback=steps.tell, **watched)
-        found = evaluate(truth, made.predict(held))
-        score = found.accuracy if found.span_f1 is None else found.span_f1
+        score = search_score(truth, made.predict(held))
         table.append({**options, "score": score, "seconds": time.perf_counter() - begin})
         if score > highest:
             best, chosen, highest = made, options, score
@@ -70,6 +67,24 @@ def search(
     if dev is None:
         best = _copy(learner, chosen).fit(X, y, callback=steps.tell)
     return Search(chosen, table, best)
+
+
+def combinations(grid: Mapping[str, Sequence]) -> list[dict]:
+    """One value of each option, in every way; the last option changes fastest."""
+    return [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+
+
+def held_out(n_sequences: int) -> tuple[list[int], list[int]]:
+    """Which sequences are trained on and which are scored where there is no development data."""
+    require(n_sequences > 1, "there is one sequence and no development data; a search needs something to score")
+    outside = [place for place in range(n_sequences) if place % HELD_OUT == HELD_OUT - 1] or [n_sequences - 1]
+    return sorted(set(range(n_sequences)) - set(outside)), outside
+
+
+def search_score(truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
+    """By what a search chooses: span F1 where labels are BIO, else token accuracy."""
+    found = evaluate(truth, predicted)
+    return found.accuracy if found.span_f1 is None else found.span_f1
 
 
 def require_grid(grid: Mapping[str, Sequence]) -> int:

@@ -8,14 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core.evaluation import AbstentionCurve, compare_at, curves_csv, threshold_table
-from labseq_core.experiments import RunResult
+from labseq_core.experiments import MethodChoice, RunResult
 from labseq_core.explain import has_probabilities, withheld_csv, withheld_rows
 from pages.ui import abstention_charts as pictures
 from pages.ui import abstention_words as words
 from pages.ui import caching, charts, tokens
 from pages.ui.downloads import csv_button, file_name
 from pages.ui.names import short_names
-from pages.ui.run_choice import choose_run, shown_choices
+from pages.ui.run_choice import choose_run
 
 DEFAULT = "abstention"
 _THRESHOLD = 0.7
@@ -38,7 +38,7 @@ def page() -> None:
     )
     rows = compare_at(curves, threshold)
     part = caching.scored(found.run_id)
-    st.caption(words.setting(part.n_tokens, len(part), found.config.folds))
+    st.caption(words.setting(part.n_tokens, len(part.tokens), found.config.folds))
     _curves(curves, rows)
     _figures(found, curves, rows)
     _withheld(found, labels, rows)
@@ -47,8 +47,8 @@ def page() -> None:
 
 def _shown_methods(found: RunResult) -> dict[str, str]:
     """By the name that stands on the page: labels of methods with probabilities and, if wanted, of the others."""
-    sure = shown_choices(found, has_probabilities)
-    others = [choice for choice in found.config.methods if choice not in sure]
+    sure = _sure(found)
+    others = [choice for choice in found.config.methods if choice not in sure and choice.label in found.per_label]
     names = short_names(found.config.methods)
     wanted = bool(others) and st.toggle(
         "Add methods without probabilities, by score gap", key="gaps", bind="query-params", help=words.GAPS
@@ -137,15 +137,24 @@ def _withheld(found: RunResult, labels: Mapping[str, str], figures: list[dict]) 
     pages = -(-len(numbers) // _SENTENCES)
     place = st.number_input(f"Page (of {pages})", 1, pages, key="withheld", bind="query-params", width=160)
     shown = numbers[(place - 1) * _SENTENCES : place * _SENTENCES]
-    all_labels = sorted({*given.classes, *(label for labels in part.labels for label in labels)})
+    all_labels = sorted({label for rows in (part.labels, given.predicted) for row in rows for label in row})
     columns = [[column[number - 1] for number in shown] for column in (part.tokens, part.labels, given.predicted)]
     confidence = [given.confidence[number - 1].tolist() for number in shown]
     st.html(tokens.withheld(shown, *columns, confidence, row["threshold"], given.probability, all_labels))
 
 
+def _sure(found: RunResult) -> list[MethodChoice]:
+    """Methods with probabilities: of their own, or by calibration on development data."""
+    return [
+        choice
+        for choice in found.config.methods
+        if choice.label in found.per_label and caching.said(found.run_id, choice.label).probability
+    ]
+
+
 def _first_seen(found: RunResult, labels: Mapping[str, str]) -> str:
     """The method to begin with: the last with probabilities, which has most behind it."""
-    sure = [choice.label for choice in shown_choices(found, has_probabilities)]
+    sure = [choice.label for choice in _sure(found)]
     return [name for name, label in labels.items() if label in sure][-1]
 
 

@@ -14,16 +14,23 @@ import streamlit as st
 
 from labseq_core import load_dataset
 from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
-from labseq_core.data.sequences import Column, Sequences
+from labseq_core.data.sequences import Column
 from labseq_core.data.uploads import is_upload
-from labseq_core.evaluation import AbstentionCurve, Calibration, abstention_curve, calibration, token_accuracy
-from labseq_core.experiments import RunResult, RunSummary, default_results, list_runs, model, result
+from labseq_core.evaluation import AbstentionCurve, Calibration, token_accuracy
+from labseq_core.experiments import (
+    Predictions,
+    RunResult,
+    RunSummary,
+    default_results,
+    list_runs,
+    model,
+    predictions,
+    result,
+)
 from labseq_core.experiments.lessons import lessons
-from labseq_core.experiments.prepared import prepared_answers, prepared_dev_accuracy
-from labseq_core.experiments.runner import development_part, scored_part, training_data, training_tokens_of
+from labseq_core.experiments.runner import scored_parts, training_data, training_tokens_of
 from labseq_core.explain import (
     Answers,
-    answers,
     bound_curves,
     promised_log_losses,
     round_rows,
@@ -55,6 +62,15 @@ class PartOverview:
     all_labels: list[str]  # of all parts, so that a label has the same colour in each
     lengths: list[int]
     columns: list[dict]
+
+
+@dataclass(frozen=True)
+class ScoredText:
+    """The sentences that a run was scored on, fold after fold."""
+
+    tokens: list[list[str]]
+    labels: list[list[str]]
+    n_tokens: int
 
 
 @st.cache_data(max_entries=64, show_spinner="Reading the corpus")
@@ -186,50 +202,45 @@ def support_file(run_id: str, label: str) -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
-def scored(run_id: str) -> Sequences:
-    """What the first models of a run were scored on. Shared: not to be changed."""
-    return scored_part(finished(run_id).config)
+def scored(run_id: str) -> ScoredText:
+    """What the models of a run were scored on. Shared: not to be changed."""
+    parts = scored_parts(finished(run_id).config)
+    tokens, labels = ([row for part in parts for row in getattr(part, name)] for name in ("tokens", "labels"))
+    return ScoredText(tokens, labels, sum(part.n_tokens for part in parts))
 
 
-@st.cache_resource(
-    max_entries=16, show_spinner="Asking the models how sure they are; the very first time takes a minute"
-)
+@st.cache_resource(max_entries=32, show_spinner=False)
+def said(run_id: str, label: str) -> Predictions:
+    """What a method said of each token that it was scored on, and how sure it was. Shared: not to be changed."""
+    return predictions(run_id, label)
+
+
 def answers_of(run_id: str, label: str) -> Answers:
-    """What a model says of each token of the test part, and how sure it is. Shared: not to be changed."""
-    prepared = prepared_answers(run_id, label)
-    if prepared is not None:
-        return prepared
-    with _one_at_a_time:
-        return answers(trained(run_id, label), scored(run_id))
+    """The same sentence by sentence."""
+    given = said(run_id, label)
+    return Answers(given.labellings("answers"), given.confidences(), given.probability)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def abstention(run_id: str, label: str) -> AbstentionCurve:
     """What a model gains by withholding tokens of which it is not sure. Shared: not to be changed."""
-    given = answers_of(run_id, label)
-    return abstention_curve(scored(run_id).labels, given.predicted, given.confidence, calibrated=given.probability)
+    return said(run_id, label).abstention()
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def calibration_of(run_id: str, label: str) -> Calibration:
-    """Whether the probabilities of a model keep their word. Shared: not to be changed."""
-    given = answers_of(run_id, label)
-    return calibration(scored(run_id).labels, given.marginals, given.classes)
+    """Whether the probabilities of a model keep their word: means over folds, and the diagram of all tokens."""
+    row = next(row for row in finished(run_id).summary() if row["label"] == label)
+    means = (row[f"{name}_mean"] for name in ("log_loss", "brier", "ece"))
+    return Calibration(*means, said(run_id, label).reliability())
 
 
 @st.cache_data(max_entries=64, show_spinner="Asking the dense model; the very first time takes a minute")
 def accuracy_on(run_id: str, label: str, part: str) -> float:
     """Token accuracy of a model on the development part, or on what it was trained on."""
-    prepared = prepared_dev_accuracy(run_id, label) if part == "dev" else None
-    if prepared is not None:
-        return prepared
-    config = finished(run_id).config
+    if part == "dev":
+        return next(row["dev_accuracy"] for row in finished(run_id).rows if row["label"] == label)
     with _one_at_a_time:
-        if part == "dev":
-            observations = development_part(config)
-            labels = observations.labels
-        else:
-            observations, labels = training_data(config)
+        observations, labels = training_data(finished(run_id).config)
         return token_accuracy(labels, trained(run_id, label).predict(observations))
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from labseq_core.evaluation import abstention_curve, calibration, compare_at
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, result
-from labseq_core.experiments.prepared import prepared_answers
 from labseq_core.experiments.runner import scored_part
 from labseq_core.explain import withheld_rows
-from tests.app.conftest import problems, text, trained_here
+from tests.app.conftest import problems, text
+from tests.experiments.runs import answers_of, trained_here
 
 RUN = "default:abstention"
 CRF, DENSE, SPARSE = "CRF", "GP sequence classification", "Sparse GP sequence classification"
@@ -31,7 +31,7 @@ def charts(app) -> list[list[dict]]:
 
 def curve(place: int):
     found = result(RUN)
-    test, given = scored_part(found.config), prepared_answers(RUN, found.config.methods[place].label)
+    test, given = scored_part(found.config), answers_of(RUN, found.config.methods[place].label)
     return given, abstention_curve(test.labels, given.predicted, given.confidence, calibrated=given.probability)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model
 from labseq_core.explain import label_weights, transition_table, weight_summary
-from tests.app.conftest import problems, text, trained_here
+from tests.app.conftest import problems, text
+from tests.experiments.runs import trained_here
 
 RUN = "default:spanish-ner"
 

@@ -11,7 +11,8 @@ from labseq_core.data.catalogue import store_upload
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.experiments.runner import training_data
 from labseq_core.explain import bound_curves, largest_weights, repeated_features, round_rows
-from tests.app.conftest import problems, run_until, text, trained_here
+from tests.app.conftest import problems, run_until, text
+from tests.experiments.runs import trained_here
 
 RUN = "default:boosting"
 ROUNDING = 1e-9  # of powers of ten

@@ -8,10 +8,10 @@ import pytest
 
 from labseq_core.evaluation import token_accuracy
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.prepared import prepared_dev_accuracy
 from labseq_core.experiments.runner import development_part
 from labseq_core.explain import certificate_rows, sparse_path
-from tests.app.conftest import problems, text, trained_here
+from tests.app.conftest import problems, text
+from tests.experiments.runs import trained_here
 
 RUN = "default:sparseness"
 NAMES = ["sparse: random, last", "sparse: sample, growth", "sparse: best, all"]
@@ -44,7 +44,7 @@ def test_the_default_models_are_shown_without_a_choice(open_page):
         assert line["x"] == [row["fraction"] for row in path]
         assert line["y"] == [row["dev_accuracy"] for row in path]
     assert across["name"] == "dense"
-    assert across["y"] == [prepared_dev_accuracy(RUN, result(RUN).config.methods[0].label)] * 2
+    assert across["y"] == [result(RUN).rows[0]["dev_accuracy"]] * 2
     assert charts(app)[OBJECTIVE][-1]["y"] == [dense.objective_] * 2
     (certificate,) = charts(app)[CERTIFICATE]
     assert certificate["y"] == [row["relative_gap"] for row in certificate_rows(dense)]

@@ -8,7 +8,8 @@ import pytest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.explain import support_examples, support_figure, training_rows
-from tests.app.conftest import problems, text, trained_here
+from tests.app.conftest import problems, text
+from tests.experiments.runs import trained_here
 
 RUN = "default:margins"
 GAP, WORKING_SET = range(2)  # charts from the top of the page

@@ -11,10 +11,10 @@ from playwright.sync_api import Page
 
 from labseq_core.evaluation import abstention_curve
 from labseq_core.experiments import model, result
-from labseq_core.experiments.prepared import prepared_answers
 from labseq_core.experiments.runner import scored_part
 from labseq_core.explain import certificate_rows, sparse_path, withheld_rows
 from tests.browser.server import settle
+from tests.experiments.runs import answers_of
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +38,7 @@ def marks(page: Page, chart: int) -> dict[str, list[float]]:
 
 def given_by(label: str):
     test = scored_part(result(RUN).config)
-    given = prepared_answers(RUN, label)
+    given = answers_of(RUN, label)
     return test, given, abstention_curve(test.labels, given.predicted, given.confidence)
 
 

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
 from labseq_core.evaluation import (
+    AbstentionCurve,
     abstention_curve,
     abstention_of_marginals,
     compare_at,
+    coverage_table,
     curves_csv,
     threshold_table,
     top_labels,
@@ -88,6 +90,59 @@ def test_the_threshold_for_a_coverage_is_the_highest(pairs, coverage):
         assert all(curve.at(value).coverage < coverage for value in higher)
     else:
         assert found == math.inf
+
+
+@given(folds=st.lists(tokens(CONFIDENCES), min_size=1, max_size=4))
+@settings(max_examples=100)
+def test_folds_together_are_the_curve_of_all_tokens(folds):
+    whole = [pair for fold in folds for pair in fold]
+    together = AbstentionCurve.concatenate([curve_of(fold) for fold in folds])
+    flat = AbstentionCurve.of(np.array([sure for _, sure in whole]), np.array([right for right, _ in whole]))
+    for curve in (together, flat):
+        assert curve.rows() == curve_of(whole).rows()
+        assert (curve.aurc, curve.calibrated) == (curve_of(whole).aurc, True)
+        assert (curve.answered.dtype, curve.correct.dtype) == (np.int64, np.int64)
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_a_curve_survives_a_file(calibrated):
+    top = 1.0 if calibrated else math.inf
+    curve = curve_of([(True, top), (False, 0.5), (True, 0.5)], calibrated)
+    file = io.BytesIO()
+    np.savez(file, **curve.to_arrays())
+    file.seek(0)
+    with np.load(file) as stored:
+        back = AbstentionCurve.from_arrays(stored)
+    assert back.rows() == curve.rows()
+    assert back.calibrated is calibrated
+
+
+@given(pairs=tokens(GAPS), coverage=st.floats(0.0, 1.0))
+@settings(max_examples=100)
+def test_the_surest_share_as_by_loops(pairs, coverage):
+    point = curve_of(pairs, calibrated=False).at_coverage(coverage)
+    # Groups of equal confidence, surest first, until there are enough.
+    answered = []
+    for gap in sorted({sure for _, sure in pairs}, reverse=True):
+        if len(answered) / len(pairs) >= coverage:
+            break
+        answered += [right for right, sure in pairs if sure == gap]
+    if coverage > 0.0 or math.inf not in [sure for _, sure in pairs]:
+        assert (point.answered, point.correct) == (len(answered), sum(answered))
+    wrong = [not right for right, _ in pairs]
+    if answered and any(wrong):
+        risk = sum(not right for right in answered) / len(answered)
+        assert point.error_reduction == pytest.approx(1 - risk / (sum(wrong) / len(wrong)), abs=RATIO_TOLERANCE)
+
+
+def test_all_kinds_of_confidence_can_be_compared_at_a_share():
+    sure = curve_of([(True, 0.9), (True, 0.8), (False, 0.6), (False, 0.5)])
+    gaps = curve_of([(False, 9.0), (True, 4.0), (True, 3.0), (True, 1.0)], calibrated=False)
+    rows = coverage_table({"p": sure, "gap": gaps}, [0.5, 1.0])
+    assert [(row["at"], row["method"], row["probability"], row["threshold"], row["error_reduction"]) for row in rows] == [
+        (0.5, "p", True, 0.8, 1.0), (0.5, "gap", False, 4.0, -1.0), (1.0, "p", True, 0.5, 0.0), (1.0, "gap", False, 1.0, 0.0),
+    ]  # fmt: skip
+    assert rows[0]["aurc"] == sure.aurc
 
 
 def test_ties_are_one_step_by_hand():
@@ -174,5 +229,17 @@ def test_other_bad_input_is_named():
         curve.threshold_for(2)
     with pytest.raises(LabSeqError, match="a column for each"):
         top_labels([np.ones((1, 3))], ["a", "b"])
+    gap = curve_of([(True, 4.0)], calibrated=False)
+    for call, message in [
+        (lambda: AbstentionCurve.concatenate([]), "curves is empty"),
+        (lambda: AbstentionCurve.concatenate([curve, gap]), "cannot be put together"),
+        (lambda: AbstentionCurve.of(np.array([]), np.array([], dtype=bool)), "nothing to evaluate"),
+        (lambda: AbstentionCurve.of(np.array([0.5]), np.array([True, False])), "two flat arrays of one length"),
+        (lambda: AbstentionCurve.of(np.array([0.5]), np.array([1])), "correct is of type int64"),
+        (lambda: AbstentionCurve.of(np.array([math.nan]), np.array([True])), "confidence contains NaN"),
+        (lambda: AbstentionCurve.of(np.array([1.5]), np.array([True])), "calibrated=False"),
+    ]:
+        with pytest.raises(LabSeqError, match=message):
+            call()
     with pytest.raises(LabSeqError, match="no curve is calibrated"):
         compare_at({"gap": curve_of([(True, 4.0)], calibrated=False)}, 0.5)

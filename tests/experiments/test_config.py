@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
-from labseq_core.cli import _method_choice
+from labseq_core.commands.choices import method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.kernels import Linear, Polynomial
+from tests.experiments.runs import outcomes_here
 from tests.kernels.strategies import kernels
 
 CORPUS = "spanish-ner"
@@ -57,7 +58,7 @@ def test_round_trips_keep_everything(made):
 def test_the_command_line_says_the_same(made):
     words = shlex.split(made.cli_command())
     listed = words[words.index("--methods") + 1]
-    shown = [_method_choice(text) for text in listed.split(",")]
+    shown = [method_choice(text) for text in listed.split(",")]
     assert [choice.method for choice in shown] == [choice.method for choice in made.methods]
     assert shown == list(made.methods)
 
@@ -97,10 +98,10 @@ def test_a_kernel_is_written_as_its_text_however_it_was_given():
     shown = "0.5 * Normalized(kernel=Polynomial(degree=3, constant=1.0)) + RBF(width=2.0)"
     assert f"DualPerceptron(kernel={shown}, seed=0)" in snippet
     text = "dual-perceptron:kernel=poly:2:0.5:epochs=3"
-    assert _method_choice(text).options == {"epochs": 3, "kernel": "poly:2:0.5"}
+    assert method_choice(text).options == {"epochs": 3, "kernel": "poly:2:0.5"}
     for wrong in ("kernel=poly:0", "kernel=pol:2", "epochs=3:2", "poly:2"):
         with pytest.raises(LabSeqError):
-            _method_choice(f"dual-perceptron:{wrong}")
+            method_choice(f"dual-perceptron:{wrong}")
 
 
 def test_equal_choices_have_equal_hashes():
@@ -159,8 +160,6 @@ def test_labels_say_what_differs_from_the_default():
 
 @pytest.mark.parametrize("folds", [0, 3])
 def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
-    from labseq_core.experiments.runner import run_task, tasks_of
-
     chosen = [("hmm", {}), ("perceptron", {"epochs": 2}), ("exp", {"length_decay": 0.1}), ("crf-marginal", {})]
     chosen += [("boost", {"rounds": 40, "patience": 5}), ("dual-perceptron", {"kernel": "2*token+rbf:1", "epochs": 2})]
     made = config(
@@ -168,7 +167,7 @@ def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
     )
     exec(compile(made.python_snippet(), "snippet", "exec"), {})
     printed = [line.split("{", 1)[1] for line in capsys.readouterr().out.splitlines()]
-    rows = [run_task(made, task, lambda progress: True).row for task in tasks_of(made)]
+    rows = [outcome.row for outcome in outcomes_here(made).values()]
     assert len(printed) == len(rows)
     for line, row in zip(printed, rows):
         assert f"'accuracy': {row['accuracy']}" in line

@@ -6,13 +6,13 @@ from labseq_core.data.catalogue import list_datasets, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import token_accuracy
-from labseq_core.experiments import ExperimentConfig, default_results, model, result
+from labseq_core.experiments import ExperimentConfig, default_results, model, predictions, result
 from labseq_core.experiments.defaults import FAMILIES, default_configs
-from labseq_core.experiments.prepared import PREPARED, prepared_answers, prepared_dev_accuracy
 from labseq_core.experiments.results import FIRST, defaults_directory
-from labseq_core.experiments.runner import data_hash, development_part, run_task, scored_part, tasks_of
-from labseq_core.explain import answers, has_probabilities, has_rounds, is_dense_gp, is_sparse_gp, sparse_path
-from labseq_core.learners.registry import find_method
+from labseq_core.experiments.runner import data_hash, development_part, run_task, scored_part
+from labseq_core.experiments.tasks import tasks_of
+from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path
+from labseq_core.learners.registry import find_method, load_model
 
 CONFIGS = default_configs()
 BUNDLED = [info.name for info in list_datasets() if info.bundled]
@@ -64,35 +64,25 @@ def test_the_sparse_models_of_the_gpsc_tab_were_followed_on_development_data():
             assert all(row["dev_accuracy"] is not None for row in path)
 
 
-@pytest.mark.parametrize("name", PREPARED)
-def test_prepared_answers_are_those_of_the_models(name):
+@pytest.mark.parametrize("name", ["abstention", "sparseness"])
+def test_kept_predictions_are_those_of_the_models(name):
     config, run_id = CONFIGS[name], f"default:{name}"
     test, dev = scored_part(config), development_part(config)
-    for label in (choice.label for choice in config.methods):
-        learner, prepared = model(run_id, label), prepared_answers(run_id, label)
+    for row in result(run_id).rows:
+        learner, kept = model(run_id, row["label"]), predictions(run_id, row["label"])
         given = answers(learner, test)
-        assert (prepared.predicted, prepared.classes) == (given.predicted, given.classes)
-        assert prepared.probability == given.probability == learner.probabilistic
-        for one, other in zip(prepared.confidence, given.confidence, strict=True):
+        assert kept.labellings("truth") == test.labels
+        assert kept.labellings("answers") == given.predicted
+        assert kept.labellings("predicted") == learner.predict(test)
+        assert kept.probability == given.probability == learner.probabilistic
+        for one, other in zip(kept.confidences(), given.confidence, strict=True):
             assert one == pytest.approx(other, rel=SAME_ANSWERS)
-        if is_dense_gp(type(learner)):
-            assert prepared_dev_accuracy(run_id, label) == pytest.approx(
-                token_accuracy(dev.labels, learner.predict(dev)), abs=ACCURACY
-            )
-        else:
-            assert prepared_dev_accuracy(run_id, label) is None
-
-
-def test_only_what_is_there_is_prepared():
-    assert prepared_answers("default:boosting", "CRF") is None
-    assert prepared_answers("default:abstention", "no such model") is None
-    assert prepared_answers("20000101-000000-abcdef", "CRF") is None
-    assert prepared_dev_accuracy("default:parity", "CRF") is None
+        assert row["dev_accuracy"] == pytest.approx(token_accuracy(dev.labels, learner.predict(dev)), abs=ACCURACY)
 
 
 def test_defaults_of_families_are_small():
     files = [path for path in defaults_directory().iterdir() if path.name.partition(".")[0] in FAMILIES]
-    assert len(files) == sum(1 + len(methods) for methods in FAMILIES.values()) + len(PREPARED)
+    assert len(files) == sum(2 + len(methods) for methods in FAMILIES.values())
     assert sum(path.stat().st_size for path in files) < BYTES
 
 
@@ -126,12 +116,12 @@ def test_recomputing_gives_the_same_numbers(name, places):
         assert again.row["n_attributes"] == kept["n_attributes"]
         if name == "sparseness":
             kept_path = sparse_path(model(f"default:{name}", task.label))
-            for row, before in zip(sparse_path(again.learner), kept_path, strict=True):
+            for row, before in zip(sparse_path(load_model(again.blobs["model"])), kept_path, strict=True):
                 assert row["coordinates"] == before["coordinates"]
                 assert row["objective"] == pytest.approx(before["objective"], rel=SAME_PATH)
         if name == "boosting":
             kept_rounds = model(f"default:{name}", task.label).rounds_[:SAME_ROUNDS]
-            rounds = again.learner.rounds_[:SAME_ROUNDS]
+            rounds = load_model(again.blobs["model"]).rounds_[:SAME_ROUNDS]
             assert rounds["feature"].tolist() == kept_rounds["feature"].tolist()
             assert rounds["step"].tolist() == pytest.approx(kept_rounds["step"].tolist(), rel=STEP)
             assert rounds["dev_f1"].notna().all(), "runs without folds are followed on the development part"

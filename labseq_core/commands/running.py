@@ -1,0 +1,219 @@
+"""Comparisons, and the runs in the store."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from labseq_core._checks import LabSeqError
+from labseq_core.commands.choices import feature_choice, method_choice
+from labseq_core.commands.progress import Bar
+
+_USUAL = ("accuracy", "sequence_accuracy", "span_f1", "train_seconds")
+_TITLES = {
+    "accuracy": "accuracy %", "sequence_accuracy": "whole sequences %", "span_f1": "span F1 %", "ece": "ECE %",
+    "train_seconds": "training s", "predict_seconds": "labelling s", "used_share": "used %", "peak_megabytes": "peak MB",
+}  # fmt: skip
+
+
+def compare(chosen: argparse.Namespace) -> int:
+    from labseq_core.data.source import read_text
+    from labseq_core.experiments import ExperimentConfig, notices
+
+    if chosen.config:
+        config = ExperimentConfig.from_yaml(read_text(chosen.config))
+    else:
+        if not (chosen.dataset and chosen.methods):
+            raise LabSeqError("name a corpus with --dataset and methods with --methods, or give a configuration file")
+        methods = tuple(map(method_choice, chosen.methods.split(",")))
+        metrics = tuple(chosen.metrics.split(",")) if chosen.metrics else ()
+        config = ExperimentConfig(
+            chosen.dataset, methods, feature_choice(chosen), chosen.folds, chosen.seed, metrics, chosen.calibrate,
+            chosen.sequences,
+        )  # fmt: skip
+    for notice in notices():
+        print(f"labseq: {notice}", file=sys.stderr)
+    return _show(follow(config, chosen.scheduler), chosen, config.metrics)
+
+
+def follow(config, scheduler: str | None = None) -> str:
+    """Submit, show progress until the end, give the run's id."""
+    from labseq_core.experiments import cancel, status, submit
+
+    _use(scheduler)
+    run_id = submit(config)
+    bar = Bar(config.dataset)
+    try:
+        now = status(run_id)
+        while now.active:
+            bar.show(now.fraction, now.message)
+            time.sleep(0.1)
+            now = status(run_id)
+    except KeyboardInterrupt:
+        cancel(run_id)
+        raise
+    bar.show(now.fraction, now.message)
+    bar.close()
+    if now.state != "done":
+        raise LabSeqError(f"the run is {now.state}: {now.error or now.message}")
+    return run_id
+
+
+def _use(scheduler: str | None) -> None:
+    from labseq_core.experiments.service import SCHEDULER_VARIABLE
+
+    if scheduler:
+        os.environ[SCHEDULER_VARIABLE] = scheduler
+
+
+def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()) -> int:
+    """The table of a finished run, for people or machines; and as files."""
+    from labseq_core.experiments import result
+
+    found = result(run_id)
+    if chosen.csv:
+        Path(chosen.csv).write_text(found.csv(), encoding="utf-8")
+    if chosen.json:
+        print(json.dumps({"run_id": run_id, "config_hash": found.config.hash, "data_hash": found.data_hash,
+                          "versions": found.versions, "rows": found.rows, "summary": found.summary(),
+                          "searches": found.searches, "failures": found.failures}, ensure_ascii=False))  # fmt: skip
+        return 0
+    print_table(found.summary(), metrics or found.config.metrics)
+    for row in found.rows:
+        if any(entry["label"] == row["label"] for entry in found.searches):
+            print(f"{row['label']}, fold {row['fold'] + 1}: chosen {row['options']}")
+    for failure in found.failures:
+        print(f"{failure['label']} could not be trained: {failure['error']}", file=sys.stderr)
+    print(f"run {run_id}" + (f"; wrote {Path(chosen.csv).name}" if chosen.csv else ""))
+    return 0
+
+
+def print_table(summary: list[dict], metrics: tuple[str, ...] = ()) -> None:
+    """Means over folds ± standard errors."""
+    from labseq_core.experiments.config import METRICS
+
+    columns = [name for name in metrics or _USUAL if any(row[f"{name}_mean"] is not None for row in summary)]
+    width = max(len(row["label"]) for row in summary)
+    print(" " * width, *(f"{_TITLES.get(name, name):>18}" for name in columns))
+    for row in summary:
+        cells = [_cell(row[f"{name}_mean"], row[f"{name}_se"], METRICS[name]) for name in columns]
+        print(f"{row['label']:<{width}}", *(f"{cell:>18}" for cell in cells))
+
+
+def _cell(mean: float | None, error: float | None, share: bool) -> str:
+    if mean is None:
+        return "-"
+    if share:
+        return f"{100 * mean:.2f}" + ("" if error is None else f" ± {100 * error:.2f}")
+    return f"{mean:.4g}" + ("" if error is None else f" ± {error:.2g}")
+
+
+# labseq runs ...
+
+
+def list_all(chosen: argparse.Namespace) -> None:
+    from labseq_core.experiments import list_runs, notices
+
+    filters = {"dataset": chosen.dataset, "method": chosen.method, "state": chosen.state, "text": chosen.text}
+    runs = list_runs(chosen.limit, pinned=chosen.pinned, **{name: value for name, value in filters.items() if value})
+    for notice in notices():
+        print(f"labseq: {notice}", file=sys.stderr)
+    if chosen.json:
+        print(json.dumps([asdict(run) for run in runs], ensure_ascii=False))
+        return
+    for run in runs:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
+        state = run.state if run.state != "running" else f"{run.fraction:.0%}"
+        split = f"{run.folds} folds" if run.folds else "train/test"
+        pinned = "*" if run.pinned else " "
+        print(
+            f"{pinned}{run.run_id}  {when}  {state:<9}  {run.dataset}, {run.features}, {split}: {', '.join(run.labels)}"
+        )
+    if not runs:
+        print("no runs; 'labseq compare' makes one")
+
+
+def show(chosen: argparse.Namespace) -> int:
+    from labseq_core.experiments import status
+
+    if not chosen.run_id.startswith("default:"):
+        now = status(chosen.run_id)
+        if now.state != "done":
+            told = asdict(now)
+            print(
+                json.dumps(told)
+                if chosen.json
+                else f"{now.run_id}: {now.state}, {now.fraction:.0%}: {now.error or now.message}"
+            )
+            return 0
+    return _show(chosen.run_id, chosen)
+
+
+def resume(chosen: argparse.Namespace) -> int:
+    """Go on with one run, or with all that were interrupted."""
+    from labseq_core.experiments import ExperimentConfig, list_runs
+    from labseq_core.experiments.service import configuration
+
+    ids = chosen.run_id or [run.run_id for run in reversed(list_runs(1000, state="dead"))]
+    if not ids:
+        print("nothing to resume: no run was interrupted", file=sys.stderr)
+    for run_id in ids:
+        config: ExperimentConfig = configuration(run_id)
+        print(f"{run_id}: {follow(config, chosen.scheduler)} is finished")
+    return 0
+
+
+def cancel_run(chosen: argparse.Namespace) -> None:
+    from labseq_core.experiments import cancel
+
+    cancel(chosen.run_id)
+
+
+def export(chosen: argparse.Namespace) -> None:
+    """A zip file of everything, or the scores as CSV."""
+    from labseq_core.experiments import export_run, list_runs, result
+    from labseq_core.experiments.results import table_csv
+
+    if chosen.csv is not None:
+        done = [run.run_id for run in list_runs(100_000, state="done")] if chosen.run_id is None else [chosen.run_id]
+        _write(table_csv([row for run_id in done for row in result(run_id).scores()]), chosen.csv)
+        return
+    if chosen.run_id is None:
+        raise LabSeqError("name the run to export, or give --csv for the scores of all runs")
+    path = Path(chosen.output or f"labseq-{chosen.run_id}.zip")
+    path.write_bytes(export_run(chosen.run_id))
+    print(f"wrote {path.name}")
+
+
+def _write(text: str, path: str) -> None:
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        Path(path).write_text(text, encoding="utf-8")
+        print(f"wrote {Path(path).name}")
+
+
+def import_file(chosen: argparse.Namespace) -> None:
+    from labseq_core.experiments import import_run
+
+    for path in chosen.file:
+        print(f"{Path(path).name}: run {import_run(path)}")
+
+
+def delete(chosen: argparse.Namespace) -> None:
+    from labseq_core.experiments import delete as delete_run
+
+    for run_id in chosen.run_id:
+        delete_run(run_id)
+        print(f"deleted {run_id}")
+
+
+def pin(chosen: argparse.Namespace) -> None:
+    from labseq_core.experiments import pin as pin_run
+
+    pin_run(chosen.run_id, not chosen.off)

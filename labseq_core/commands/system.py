@@ -1,0 +1,91 @@
+"""The dashboard, compiling ahead, default results, benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from pathlib import Path
+
+from labseq_core._checks import LabSeqError
+from labseq_core.commands.progress import Bar
+from labseq_core.commands.running import follow
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def app(chosen: argparse.Namespace) -> int | None:
+    from labseq_core.dashboard_settings import STREAMLIT_SETTINGS, app_path
+    from labseq_core.experiments.service import SCHEDULER_VARIABLE
+
+    port = chosen.port or _free_port(chosen.host)
+    shown = not chosen.no_browser and (sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY")))
+    settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port, "server.headless": not shown}
+    flags = [f"--{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in settings.items()]
+    command = [sys.executable, "-m", "streamlit", "run", str(app_path()), *flags]
+    if chosen.scheduler:
+        os.environ[SCHEDULER_VARIABLE] = chosen.scheduler
+    print(f"LabSeq is at http://{chosen.host}:{port} (Ctrl+C ends it)", flush=True)
+    if chosen.host in LOOPBACK:
+        print("It listens on this machine only; --host lets others in.", flush=True)
+    else:
+        print("Everybody who reaches this address can use it: there is no password.", flush=True)
+    if sys.platform == "win32":
+        import subprocess
+
+        return subprocess.call(command)
+    return os.execv(sys.executable, command)
+
+
+def _free_port(host: str, usual: int = 8501) -> int:
+    for port in (usual, 0):
+        with socket.socket() as probe:
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
+    raise LabSeqError("no free port was found; name one with --port")
+
+
+def compile_ahead(chosen: argparse.Namespace) -> None:
+    from labseq_core._jit import warm_up
+
+    bar = Bar("Compiling (the first time, then kept)")
+    methods = None
+    if chosen.first_page:
+        from labseq_core.experiments.defaults import METHODS as methods
+    warm_up(lambda what, fraction: bar.show(fraction, what), methods, parallel=not chosen.first_page)
+    bar.close()
+
+
+def defaults(chosen: argparse.Namespace) -> None:
+    from labseq_core.experiments import model, predictions, result, write_default
+    from labseq_core.experiments.defaults import default_configs
+    from labseq_core.experiments.lessons import LESSONS, write_lessons
+
+    configs = default_configs()
+    known = [*configs, LESSONS]
+    unknown = [name for name in chosen.names if name not in known]
+    if unknown:
+        raise LabSeqError(f"there is no default {unknown[0]!r}; choose from {', '.join(known)}")
+    for name in chosen.names or known:
+        if name == LESSONS:
+            print(f"{name}: wrote {write_lessons().name}")
+            continue
+        config = configs[name]
+        found = result(follow(config))
+        models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
+        said = {choice.label: predictions(found.run_id, choice.label) for choice in config.methods}
+        print(f"{name}: wrote {write_default(name, found, models, said).name} and {len(models)} models")
+
+
+def bench(chosen: argparse.Namespace) -> int | None:
+    import importlib
+
+    root = Path(__file__).resolve().parents[2]
+    if not (root / "benchmarks" / f"{chosen.name}.py").is_file():
+        raise LabSeqError("benchmarks are not part of an installed package; run this in a copy of the source tree")
+    sys.path.insert(0, str(root))
+    return importlib.import_module(f"benchmarks.{chosen.name}").main(chosen.arguments)

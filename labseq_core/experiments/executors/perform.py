@@ -1,0 +1,80 @@
+"""What a worker does with a job, wherever it is."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from collections.abc import Callable
+
+from labseq_core._checks import LabSeqError, require
+from labseq_core._jit import warm_up
+from labseq_core.data.catalogue import load_dataset
+from labseq_core.data.uploads import keep_upload
+from labseq_core.experiments.config import ExperimentConfig
+from labseq_core.experiments.runner import Cancelled, TaskOutcome, run_task
+from labseq_core.experiments.tasks import tasks_of
+from labseq_core.experiments.versions import versions
+from labseq_core.solvers.history import Progress
+
+REPORT_EVERY = 0.2  # seconds between two events of one task
+LARGE = 50_000  # tokens from which a second thread is worth compiling for
+_prepared: set[tuple[str, bool]] = set()  # methods whose routines this process has
+
+
+def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool], parallel: bool) -> TaskOutcome:
+    """Perform the task of a job; `say` is told of events, `stopped` asked whether to go on.
+
+    parallel: whether this thread may use all cores. Raises `LabSeqError`, or `Cancelled`.
+    """
+    require(job["versions"] == versions(), _other_version(job["versions"]))
+    if job["upload"]:
+        keep_upload(**job["upload"])
+    config = ExperimentConfig.from_dict(job["config"])
+    task = tasks_of(config)[job["task"]]
+    _prepare(config.methods[task.method].method, parallel and load_dataset(config.dataset).train.n_tokens >= LARGE, say)
+    last_said = 0.0
+
+    def report(progress: Progress) -> bool:
+        nonlocal last_said
+        now = time.monotonic()
+        if now - last_said >= REPORT_EVERY or progress.fraction >= 1.0:
+            last_said = now
+            event = {"iteration": progress.iteration, "objective": progress.objective, "fraction": progress.fraction}
+            say(event)
+        return not stopped()
+
+    if stopped():
+        raise Cancelled
+    try:
+        return run_task(config, task, report, job["chosen"])
+    except (LabSeqError, Cancelled):
+        raise
+    except MemoryError:
+        raise LabSeqError("there is too little memory for it; take fewer sequences, or a smaller kernel") from None
+    except Exception as problem:
+        traceback.print_exc()
+        raise LabSeqError(f"internal error ({type(problem).__name__}); the server's log has the details") from None
+
+
+def _prepare(method: str, parallel: bool, say: Callable[[dict], None]) -> None:
+    """Before any clock runs: compiling would count as training time."""
+    if (method, parallel) in _prepared:
+        return
+    warm_up(
+        lambda what, fraction: say({"note": f"preparing compiled routines, {100 * fraction:.0f} %"}), [method], parallel
+    )
+    _prepared.add((method, parallel))
+    say({"note": None})
+
+
+def _other_version(wanted: dict) -> str:
+    differs = [f"{name} {version}, not {wanted.get(name)}" for name, version in versions().items()
+               if version != wanted.get(name)]  # fmt: skip
+    return f"a worker has {'; '.join(differs)}: install the same versions there"
+
+
+def be_modest() -> None:
+    """The pages come first."""
+    if hasattr(os, "nice"):
+        os.nice(10)

@@ -1,0 +1,205 @@
+"""Kill what trains, kill what owns the run, take the store away: nothing that was finished is lost, and all goes on."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from labseq_core.experiments import ExperimentConfig, MethodChoice, cancel, notices, result, resume, status, submit
+from labseq_core.experiments import service as service_module
+from labseq_core.experiments.damage import set_aside_stores
+from labseq_core.experiments.store import RunStore
+from tests.experiments.runs import PATIENCE, at_work, endless, finished, outcomes_here, quick, wait, worker_ids
+
+OWNER = """
+import json, sys, time
+from labseq_core.experiments import ExperimentConfig, status, submit
+run_id = submit(ExperimentConfig.from_dict(json.loads(sys.argv[1])))
+print(run_id, flush=True)
+while status(run_id).active:
+    time.sleep(0.05)
+print(status(run_id).state, flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+
+
+def many_folds() -> ExperimentConfig:
+    """Tasks that take a moment each, so that something is always under way."""
+    methods = (MethodChoice("hmm"), MethodChoice("crf", {"max_iter": 60, "tol": 0.0}), MethodChoice("perceptron"))
+    return quick(methods=methods, folds=5)
+
+
+def start_owner(config: ExperimentConfig) -> tuple[subprocess.Popen, str]:
+    """A process of its own that submits a run and stays with it."""
+    words = [sys.executable, "-c", OWNER, json.dumps(config.to_dict())]
+    owner = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    return owner, owner.stdout.readline().strip()
+
+
+def end(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def finished_tasks(run_id: str) -> set[int]:
+    return {task["number"] for task in RunStore().tasks(run_id, outcomes=True) if task["outcome"] is not None}
+
+
+def undisturbed_csv(config: ExperimentConfig, run_id: str) -> str:
+    """What the run would say if nothing had happened: its tasks one after another in this process."""
+    from labseq_core.experiments.collecting import collect
+    from labseq_core.experiments.results import RunResult
+
+    return RunResult.of(run_id, config, {}, 0.0, collect(config, outcomes_here(config), {})).csv()
+
+
+def kill_again_and_again(config: ExperimentConfig, kills: int, seed: int) -> tuple[str, int]:
+    """Kill a worker or the owner at random moments, and go on each time; gives the id and how often the owner was killed."""
+    chance, owners_killed, known = random.Random(seed), 0, set()
+    owner, run_id = start_owner(config)
+    for _ in range(kills):
+        time.sleep(chance.uniform(0.0, 2.5))
+        assert known <= finished_tasks(run_id), "a finished task was lost"
+        known = finished_tasks(run_id)
+        workers = worker_ids(owner.pid)
+        if workers and chance.random() < 0.4:
+            os.kill(workers[0], signal.SIGKILL)
+            continue
+        end(owner)
+        owners_killed += 1
+        assert status(run_id).state in ("dead", "done"), "a dead run must not look alive"
+        give_up = time.monotonic() + PATIENCE
+        while any(os.path.exists(f"/proc/{worker}") for worker in workers):
+            assert time.monotonic() < give_up, "a worker outlived its owner"
+            time.sleep(0.02)
+        owner, again = start_owner(config)
+        assert again == run_id
+    wait(run_id, finished)
+    owner.wait()
+    owner.stdout.close()
+    assert known <= finished_tasks(run_id)
+    return run_id, owners_killed
+
+
+@pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.slow)])
+def test_kills_at_random_moments_lose_nothing(kills):
+    """Interrupted and resumed is the same as undisturbed, to the last digit."""
+    config, killed, round_number = many_folds(), 0, 0
+    while killed < kills:  # a run is over after some kills: the next has another seed
+        now = ExperimentConfig.from_dict({**config.to_dict(), "seed": round_number})
+        few = min(5, kills - killed)
+        run_id, _ = kill_again_and_again(now, few, round_number)
+        assert status(run_id).state == "done", status(run_id).error
+        assert result(run_id).csv() == undisturbed_csv(now, run_id)
+        killed, round_number = killed + few, round_number + 1
+
+
+def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_told():
+    run_id = submit(endless())
+    for time_over in (False, False, True):
+        wait(run_id, lambda now: at_work(now) or finished(now))
+        (worker,) = worker_ids(os.getpid())
+        os.kill(worker, signal.SIGKILL)
+        if not time_over:
+            wait(run_id, lambda now, dead=worker: worker_ids(os.getpid()) not in ([], [dead]))
+    now = wait(run_id, finished)[-1]
+    assert now.state == "failed"
+    assert "ended unexpectedly 3 times" in now.error
+    after = submit(quick())
+    assert wait(after, finished)[-1].state == "done"
+
+
+def test_another_process_cancels_a_run():
+    owner, run_id = start_owner(endless())
+    wait(run_id, at_work)
+    cancel(run_id)
+    began = time.monotonic()
+    assert wait(run_id, finished)[-1].state == "cancelled"
+    assert time.monotonic() - began < 10.0
+    owner.wait()
+    owner.stdout.close()
+
+
+def test_two_processes_that_ask_the_same_share_one_run():
+    config = many_folds()
+    owner, run_id = start_owner(config)
+    wait(run_id, lambda now: now.state == "running")
+    assert submit(config) == run_id
+    assert service_module._engine()._runs == {}, "this process has nothing to do with it"
+    assert wait(run_id, finished)[-1].state == "done"
+    owner.wait()
+    owner.stdout.close()
+
+
+def test_a_dead_run_is_resumed_by_the_next_server_but_not_for_ever():
+    owner, run_id = start_owner(endless())
+    for attempt in range(1, service_module.RESUMED_AT_MOST + 1):
+        wait(run_id, lambda now: now.state == "running")
+        end(owner)
+        assert RunStore().get(run_id)["attempts"] == attempt
+        owner, _ = start_owner(endless())
+    wait(run_id, lambda now: now.state == "running")
+    end(owner)
+    assert service_module.resume_interrupted() == []
+    assert resume(run_id) == run_id, "asked for, it goes on"
+    wait(run_id, at_work)
+    cancel(run_id)
+    wait(run_id, finished)
+
+
+def test_a_store_that_is_removed_or_damaged_while_a_run_is_at_work(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    config = many_folds()
+    run_id = submit(config)
+    wait(run_id, lambda now: any(task.state == "done" for task in now.tasks))
+    for part in tmp_path.glob("runs.sqlite*"):
+        if part.is_file():
+            part.unlink()
+    give_up = time.monotonic() + PATIENCE
+    while RunStore().get(run_id) is None:
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    wait(run_id, lambda now: sum(task.state == "done" for task in now.tasks) > 3)
+    path.write_bytes(b"nonsense" * 1000)
+    while not set_aside_stores(path) or RunStore().get(run_id) is None:
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    assert wait(run_id, finished)[-1].state == "done"
+    assert result(run_id).csv() == undisturbed_csv(config, run_id)
+    assert any("set aside as runs.sqlite.damaged-" in notice for notice in notices())
+
+
+def test_a_full_disk_delays_a_run_and_loses_nothing(monkeypatch):
+    config = many_folds()
+    run_id = submit(config)
+    wait(run_id, lambda now: now.state == "running")
+    connect, full = sqlite3.connect, [True]
+
+    def limited(*arguments, **options):
+        made = connect(*arguments, **options)
+        if full[0]:
+            made.execute("PRAGMA max_page_count=1")
+        return made
+
+    monkeypatch.setattr(sqlite3, "connect", limited)
+    give_up = time.monotonic() + PATIENCE
+    while not any("disk is full" in notice for notice in notices()):
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+    assert status(run_id).state == "running"
+    time.sleep(3.0)  # tasks go on to finish meanwhile
+    full[0] = False
+    assert wait(run_id, finished)[-1].state == "done"
+    assert result(run_id).csv() == undisturbed_csv(config, run_id)
+    assert notices() == []

@@ -1,0 +1,125 @@
+"""Runs that leave one store and come into another."""
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+
+from labseq_core._checks import LabSeqError
+from labseq_core.experiments import (
+    MethodChoice,
+    comparisons,
+    delete,
+    export_run,
+    import_run,
+    list_runs,
+    model,
+    predictions,
+    result,
+)
+from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.transfer import run_tables
+from tests.experiments.runs import quick, trained_here
+
+
+@pytest.fixture
+def run_id(tmp_path, monkeypatch) -> str:
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "here" / "runs.sqlite"))
+    return trained_here(
+        quick(methods=(MethodChoice("hmm"), MethodChoice("naive-bayes", {}, {"smoothing": [0.1, 1.0]})))
+    )
+
+
+def test_an_exported_run_is_the_same_elsewhere(run_id, tmp_path, monkeypatch):
+    packed, tables, found = export_run(run_id), run_tables(run_id), result(run_id)
+    pairs = comparisons(run_id)
+    labelled = model(run_id, "HMM").predict(scored_part(found.config))
+    (tmp_path / "run.zip").write_bytes(packed)
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "there" / "runs.sqlite"))
+    assert import_run(tmp_path / "run.zip") == run_id
+    assert result(run_id).csv() == found.csv()
+    assert run_tables(run_id) == tables
+    assert comparisons(run_id) == pairs
+    assert model(run_id, "HMM").predict(scored_part(found.config)) == labelled
+    (listed,) = list_runs()
+    assert listed.imported
+    assert import_run(packed) == run_id, "one that is here already stays"
+    delete(run_id)
+    assert list_runs() == []
+
+
+def test_the_tables_say_what_the_run_says(run_id):
+    with zipfile.ZipFile(io.BytesIO(export_run(run_id))) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith((".csv", ".yaml"))}
+    found = result(run_id)
+    assert files["config.yaml"] == found.config.to_yaml()
+    tables = {name: list(csv.DictReader(io.StringIO(text))) for name, text in files.items() if name.endswith(".csv")}
+    assert [float(row["accuracy"]) for row in tables["scores.csv"]] == [row["accuracy"] for row in found.rows]
+    said = predictions(run_id, "HMM")
+    own = [row for row in tables["predictions.csv"] if row["method"] == "HMM"]
+    assert len(own) == len(said.truth)
+    right = sum(row["true"] == row["predicted"] for row in own if row["fold"] == "1")
+    assert right / found.rows[0]["n_tokens"] == pytest.approx(found.rows[0]["accuracy"], rel=1e-12)
+    assert {row["run_id"] for name, rows in tables.items() for row in rows} == {run_id}
+    assert len(tables["searches.csv"]) == 4
+    assert sum(int(row["tokens"]) for row in tables["confusion.csv"]) == len(tables["predictions.csv"])
+
+
+def test_the_same_run_gives_the_same_file(run_id):
+    assert export_run(run_id) == export_run(run_id)
+
+
+def changed(packed: bytes, change) -> bytes:
+    """The file with another run.json, and what `change` adds."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive, zipfile.ZipFile(out, "w") as fresh:
+        files = {name: archive.read(name) for name in archive.namelist()}
+        about = json.loads(files["run.json"])
+        change(about, files)
+        files["run.json"] = json.dumps(about).encode()
+        for name, data in files.items():
+            fresh.writestr(name, data)
+    return out.getvalue()
+
+
+BROKEN = {
+    "another configuration": lambda about, files: about["run"]["config"].update(seed=5),
+    "a run that is not finished": lambda about, files: about["run"].update(state="running"),
+    "no tasks": lambda about, files: about.update(tasks=[]),
+    "no numbers": lambda about, files: about["run"].update(metrics=None),
+    "no run": lambda about, files: about.pop("run"),
+    "a later format": lambda about, files: about.update(labseq_export=99),
+    "a damaged model": lambda about, files: files.update({"artefacts/model.0.npz": b"nonsense"}),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_files_are_refused_and_leave_nothing(run_id, case):
+    packed = changed(export_run(run_id), BROKEN[case])
+    delete(run_id)
+    with pytest.raises(LabSeqError, match=r"exported by LabSeq|format 99|model"):
+        import_run(packed)
+    assert list_runs() == []
+
+
+def test_files_of_other_kinds_are_refused(tmp_path, run_id):
+    with pytest.raises(LabSeqError, match=r"there is no file missing\.zip"):
+        import_run(tmp_path / "missing.zip")
+    for data in (b"", b"PK nonsense", export_run(run_id)[:500]):
+        with pytest.raises(LabSeqError, match="is not a run exported by LabSeq"):
+            import_run(data)
+    with pytest.raises(LabSeqError, match="export a run of your own"):
+        export_run("default:spanish-ner")
+
+
+def test_unknown_entries_of_a_file_are_not_even_read(run_id):
+    packed = changed(
+        export_run(run_id),
+        lambda about, files: files.update(
+            {"../../evil.txt": b"x", "artefacts/model.x.npz": b"x", "artefacts/../y": b"x"}
+        ),
+    )
+    delete(run_id)
+    assert import_run(packed) == run_id
