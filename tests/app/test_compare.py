@@ -79,7 +79,7 @@ def test_sentences_can_be_leafed_through(open_page):
     assert problems(app) == []
     (shown,) = app.get("html")
     assert all(
-        f">{word}</th>" in shown.proto.body
+        f"<bdi>{word}</bdi></th>" in shown.proto.body
         for word in default_results()["toy-pos"].examples[1]["tokens"]
         if word.isalnum()
     )

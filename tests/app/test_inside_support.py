@@ -56,7 +56,7 @@ def test_a_sentence_with_its_rivals(open_page, place):
     rows = support_figure(learner, number, 10)
     assert shown.count("<tr>") == 1 + len(rows)
     for row in rows[1:]:
-        assert f"α&nbsp;=&nbsp;{row['alpha']:.3g}" in shown
+        assert f"α\u00a0=\u00a0{row['alpha']:.3g}" in shown
     differing = sum(label is None for row in rows[1:] for label in row["labels"])
     assert shown.count("<td>·</td>") == differing
 

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = (
     "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
-    "/inside?tab=HM-SVM", "/inside?tab=GPSC",
+    "/inside?tab=HM-SVM", "/inside?tab=GPSC", "/sequence", "/sequence?run=default:abstention&words=she+went+home",
 )  # fmt: skip
 
 
