@@ -90,12 +90,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for method in options.methods.split(","):
         say(f"{method} ...")
         rows += measured(method)
-    show(rows)
     if options.csv:
         with open(Path(options.csv), "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
+    show(rows)
 
 
 if __name__ == "__main__":

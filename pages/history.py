@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from labseq_core.experiments.service import is_default
 from pages.ui import history_import, history_list, history_pair, history_run, session
 from pages.ui.navigation import only_in_app
 
@@ -14,7 +15,7 @@ def chosen_runs(ids: list[str]) -> None:
         history_pair.two_runs(*ids)
     elif ids:
         st.info(f"{len(ids)} runs are chosen. Choose one to see it, two to compare them.", icon=":material/info:")
-    own = [run_id for run_id in ids if not run_id.startswith("default:")]
+    own = [run_id for run_id in ids if not is_default(run_id)]
     if len(ids) > 1 and own:
         history_run.delete_button(own)
 

@@ -100,12 +100,14 @@ def _distinct(encoded: EncodedSequences) -> int:
 
 def fit_cost(choice: MethodChoice, size: DataSize) -> tuple[float, float]:
     """Seconds and megabytes of one training."""
-    options = {name: option.plain(option.default) for name, option in method_options(choice.method).items()}
-    options |= choice.options
-    own, base = choice.method, find_method(choice.method).learner.method_id
+    method = find_method(choice.method)
+    options = {name: option.plain(option.default) for name, option in method_options(method.id).items()}
+    options |= {**method.preset, **choice.options}
+    base = method.learner.method_id
     if base in _KERNEL_METHODS:
-        return _kernel_cost(base, options, size)
-    work, constant = _MODELS.get(own) or _MODELS[base]
+        seconds, megabytes = _kernel_cost(base, options, size)
+        return _TIMES_BASE.get(method.id, 1.0) * seconds, megabytes
+    work, constant = _MODELS.get(method.id) or _MODELS[base]
     return constant * work(options, size), _weights_megabytes(size.vocabulary, size)
 
 
@@ -166,6 +168,7 @@ def _weights_megabytes(features: float, size: DataSize) -> float:
 # Methods with kernels. N distinct observations; E entries of a token under the features that the kernel stands for.
 
 _KERNEL_METHODS = ("dual-perceptron", "hmsvm", "gps", "sgps")
+_TIMES_BASE = {"gps-newton": 1.0, "sgps-sequence": 1.0}  # variants, beside the method that they are one of
 _RANK = 500  # of low-rank Gaussian processes
 # Features are written down where so many times the entries of a token are fewer than the observations.
 _TIMES_ENTRIES = {"dual-perceptron": 190, "hmsvm": 30, "gps": 14, "sgps": 14}
@@ -215,8 +218,7 @@ def _gp_iterations(options: dict) -> int:
 
 def _sparse(options: dict, size: DataSize) -> float:
     """Coordinates are taken one sequence after the other; what is known of them grows with the observations."""
-    units = size.sequences if options["basis"] == "sequence" else size.tokens
-    taken = options["coordinates"] or options["fraction"] * units
+    taken = options["coordinates"] or options["fraction"] * size.tokens
     return 1.1e-3 * (taken * size.tokens) ** 0.5 + 3e-8 * taken * size.observations * size.labels
 
 

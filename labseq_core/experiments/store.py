@@ -43,7 +43,7 @@ _JSON = ("config", "versions", "methods", "labels", "metrics", "curve", "outcome
 # All that a list needs: results are long.
 _LISTED = (
     "id, created, finished, config_hash, data_hash, seed, dataset, features, folds, methods, labels, state, owner, pinned, "
-    "imported, fraction, error"
+    "imported, fraction, error, coalesce(json_extract(config, '$.sequences'), 0) AS sequences"
 )
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from labseq_core.experiments import configuration, made_with, status, summary
 from labseq_core.experiments.contrast import config_entries, score_contrast, side_by_side
+from labseq_core.experiments.service import is_default
 from pages.ui import caching, downloads
 from pages.ui.metrics import DECIMALS, METRICS
 
@@ -44,7 +45,7 @@ def _entries(first: str, second: str) -> list[dict]:
     """Configuration, data and versions."""
     both = []
     for run_id in (first, second):
-        if run_id.startswith("default:"):
+        if is_default(run_id):
             found = caching.finished(run_id)
             config, data, made = found.config, found.data_hash, found.versions
         else:
@@ -74,4 +75,4 @@ def _written(row: dict) -> dict:
 
 
 def _is_finished(run_id: str) -> bool:
-    return run_id.startswith("default:") or status(run_id).state == "done"
+    return is_default(run_id) or status(run_id).state == "done"

@@ -19,6 +19,7 @@ from labseq_core.experiments import (
     status,
     summary,
 )
+from labseq_core.experiments.service import is_default
 from pages.ui import caching, history_list, run_panel, session
 from pages.ui.form_link import form_choices
 from pages.ui.history_rows import OURS, moment
@@ -28,7 +29,7 @@ from pages.ui.recipe import recipe
 
 def one_run(run_id: str) -> None:
     """Everything about a run. What cannot be read is told; the rest, and deleting, still work."""
-    if run_id.startswith("default:"):
+    if is_default(run_id):
         found = caching.finished(run_id)
         st.header(caching.corpus_name(found.config.dataset))
         st.caption(f"{run_id}, {OURS}. {caching.provenance(found)}")

@@ -9,12 +9,14 @@ from streamlit.testing.v1 import AppTest
 
 from labseq_core.data.catalogue import list_datasets
 from labseq_core.experiments import default_results
+from pages.ui.compare_words import MEASURES
 from tests.app.conftest import problems
 
 CHOICES = 40
 # Their options are shown by a text but chosen by an id.
 IDS = {
     "dataset.choice": [info.name for info in list_datasets()],
+    "metric.choice": list(MEASURES),
     "run.choice": [found.run_id for found in default_results().values()],
 }
 
@@ -57,9 +59,12 @@ def change(widget, random: Random) -> None:
 
 
 PAGES = {
-    "start": {}, "data": {}, "train": {}, "compare": {}, "abstain": {}, "inside": {},
-    "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"}, "history": {},
-    "history, one run": {"runs": "default:spanish-ner"}, "history, two runs": {"runs": "default:boosting,default:parity"},
+    "start": {}, "data": {}, "train": {}, "compare": {}, "compare, significance": {"view": "Significance"},
+    "compare, labels": {"view": "Labels"}, "compare, sentences": {"view": "Sentences"},
+    "compare, learning": {"view": "Learning curve"}, "abstain": {}, "inside": {},
+    "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"},
+    "history": {}, "history, one run": {"runs": "default:spanish-ner"},
+    "history, two runs": {"runs": "default:boosting,default:parity"},
     "sequence": {}, "sequence, kernels": {"run": "default:abstention"},
 }  # fmt: skip
 

@@ -19,7 +19,12 @@ PAGES = {
     "train-kernels": "/train?dataset=pitch-accent&features=prosody&"
     "methods=HM-SVM&methods=GP+sequence+classification&methods=Sparse+GP+sequence+classification",
     "compare": "/compare",
-    "compare-pos": "/compare?run=default:toy-pos&method=HMM",
+    "compare-significance": "/compare?view=Significance&run=default:parity",
+    "compare-labels": "/compare?view=Labels",
+    "compare-pos": "/compare?run=default:toy-pos&view=Labels",
+    "compare-sentences": "/compare?view=Sentences",
+    "compare-learning": "/compare?view=Learning+curve",
+    "compare-learning-none": "/compare?view=Learning+curve&run=default:toy-pos",
     "abstain": "/abstain",
     "abstain-gaps": "/abstain?gaps=true&threshold=0.85",
     "inside": "/inside",
@@ -36,7 +41,7 @@ PAGES = {
     "history": "/history",
     "history-one": "/history?runs=default:spanish-ner",
     "history-two": "/history?runs=default:spanish-ner,default:boosting",
-    "inside-hmm": "/inside?run=default:toy-pos&method=HMM&label=NOUN",
+    "inside-pos": "/inside?run=default:toy-pos&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}
 HEIGHT = 900

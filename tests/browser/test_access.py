@@ -8,10 +8,11 @@ from axe_playwright_python.sync_playwright import Axe
 pytestmark = pytest.mark.browser
 
 PAGES = (
-    "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
-    "/inside?tab=HM-SVM", "/inside?tab=GPSC", "/history", "/history?runs=default:spanish-ner",
-    "/history?runs=default:spanish-ner,default:boosting",
-    "/sequence", "/sequence?run=default:abstention&words=she+went+home",
+    "/", "/data", "/train", "/compare", "/compare?view=Significance", "/compare?view=Labels",
+    "/compare?view=Sentences", "/compare?view=Learning+curve", "/abstain", "/abstain?gaps=true", "/inside",
+    "/inside?tab=Boosting", "/inside?tab=HM-SVM", "/inside?tab=GPSC", "/sequence",
+    "/sequence?run=default:abstention&words=she+went+home",
+    "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",
 )  # fmt: skip
 
 
