@@ -24,7 +24,12 @@ def is_usual(row: dict) -> bool:
     return row["options"] == "{}" and row["template"] != "S1"
 
 
-@pytest.mark.parametrize("method", METHODS)
+def test_every_learner_was_measured():
+    measured = {METHODS[row["method"]].learner for row in MEASURED}
+    assert measured == {method.learner for method in METHODS.values()}
+
+
+@pytest.mark.parametrize("method", dict.fromkeys(row["method"] for row in MEASURED))
 def test_the_usual_fits_of_every_method_take_what_is_expected(method):
     rows = [row for row in MEASURED if row["method"] == method and is_usual(row)]
     assert {row["dataset"] for row in rows} == set(FEATURES)
