@@ -23,9 +23,7 @@ def tab() -> None:
         return
     # The last is the one with most behind it.
     labels = [choice.label for choice in shown_choices(found, has_weights)]
-    method = st.segmented_control(
-        "Method", labels, default=labels[-1], required=True, key="method", bind="query-params"
-    )
+    method = st.segmented_control("Method", labels, default=labels[0], required=True, key="method", bind="query-params")
     _side_by_side(found, method, caching.trained(found.run_id, method))
 
 

@@ -49,12 +49,13 @@ def test_a_label_can_be_chosen_and_stands_in_the_url(open_page, label):
 
 
 def test_another_method_shows_its_own_numbers(open_page):
-    app = open_page("inside", run=RUN)
+    run_id = trained(MethodChoice("perceptron"), MethodChoice("hmm"))
+    app = open_page("inside", run=run_id)
     for method in ("Averaged perceptron", "HMM"):
         app.segmented_control(key="method").set_value(method).run()
         assert problems(app) == []
-        assert charts(app)[-1]["z"] == transition_table(model(RUN, method))[1].tolist()
-    expected = label_weights(model(RUN, "HMM"), app.selectbox(key="label").value)
+        assert charts(app)[-1]["z"] == transition_table(model(run_id, method))[1].tolist()
+    expected = label_weights(model(run_id, "HMM"), app.selectbox(key="label").value)
     assert app.dataframe[0].value["weight"].tolist() == [row["weight"] for row in expected]
 
 
@@ -102,7 +103,7 @@ def trained(*methods: MethodChoice) -> str:
 
 def test_zeros_of_l1_and_forbidden_transitions_are_told(open_page):
     sparse = MethodChoice("crf", {"l1": 1.0, "constraints": "bio", "max_iter": 20})
-    run_id = trained(MethodChoice("naive-bayes"), MethodChoice("maxent", {"max_iter": 5}), sparse)
+    run_id = trained(MethodChoice("naive-bayes"), sparse, MethodChoice("maxent", {"max_iter": 5}))
     app = open_page("inside", run=run_id)
     assert problems(app) == []
     control = app.segmented_control(key="method")
@@ -117,7 +118,7 @@ def test_zeros_of_l1_and_forbidden_transitions_are_told(open_page):
     assert heat_map["z"][place[0]][place[1]] is None
     assert heat_map["text"][place[0]][place[1]] == "✕"
     assert "forbidden by the constraints" in text(app)
-    control.set_value(control.options[0]).run()
+    control.set_value(control.options[1]).run()
     assert problems(app) == []
     assert "sees every token by itself" in text(app)
 
