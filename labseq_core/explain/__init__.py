@@ -10,6 +10,19 @@ from labseq_core.explain.boosting import (
     rounds_csv,
 )
 from labseq_core.explain.confidence import Answers, answers, has_probabilities, withheld_csv, withheld_rows
+from labseq_core.explain.gram_view import (
+    INFLUENCE_COLUMNS,
+    Coefficients,
+    GramSample,
+    Influence,
+    Spectrum,
+    TrainingView,
+    coefficients,
+    gram_sample,
+    influences,
+    spectrum,
+)
+from labseq_core.explain.margins import Margins, cumulative, margin_row, margins, margins_csv
 from labseq_core.explain.sparse_gp import (
     CERTIFICATE_COLUMNS,
     PATH_COLUMNS,
@@ -41,9 +54,11 @@ from labseq_core.explain.weights import (
 )
 
 __all__ = [
-    "CERTIFICATE_COLUMNS", "PATH_COLUMNS", "Answers", "answers", "bound_curves", "certificate_rows", "has_probabilities",
-    "has_rounds", "has_support", "has_weights", "is_dense_gp", "is_gp", "is_sparse_gp", "label_weights", "largest_weights",
-    "nearly_as_good", "promised_log_losses", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem",
-    "shows_log_probabilities", "sparse_path", "sparseness", "support_csv", "support_examples", "support_figure",
+    "CERTIFICATE_COLUMNS", "INFLUENCE_COLUMNS", "PATH_COLUMNS", "Answers", "Coefficients", "GramSample", "Influence",
+    "Margins", "Spectrum", "TrainingView", "answers", "bound_curves", "certificate_rows", "coefficients", "cumulative",
+    "gram_sample", "has_probabilities", "has_rounds", "has_support", "has_weights", "influences", "is_dense_gp", "is_gp",
+    "is_sparse_gp", "label_weights", "largest_weights", "margin_row", "margins", "margins_csv", "nearly_as_good",
+    "promised_log_losses", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem",
+    "shows_log_probabilities", "sparse_path", "sparseness", "spectrum", "support_csv", "support_examples", "support_figure",
     "training_rows", "transition_table", "used_share", "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip
