@@ -62,11 +62,12 @@ def compile_ahead(chosen: argparse.Namespace) -> None:
 
 def defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, predictions, result, write_default
+    from labseq_core.experiments.default_margins import TRAINING_MARGINS, write_margins
     from labseq_core.experiments.defaults import default_configs
     from labseq_core.experiments.lessons import LESSONS, write_lessons
 
     configs = default_configs()
-    known = [*configs, LESSONS]
+    known = [*configs, TRAINING_MARGINS, LESSONS]
     unknown = [name for name in chosen.names if name not in known]
     if unknown:
         raise LabSeqError(f"there is no default {unknown[0]!r}; choose from {', '.join(known)}")
@@ -74,11 +75,17 @@ def defaults(chosen: argparse.Namespace) -> None:
         if name == LESSONS:
             print(f"{name}: wrote {write_lessons().name}")
             continue
+        if name == TRAINING_MARGINS:  # of the models that there are
+            for each in configs:
+                print(f"{name}: wrote {write_margins(each).name}")
+            continue
         config = configs[name]
         found = result(follow(config))
         models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
         said = {choice.label: predictions(found.run_id, choice.label) for choice in config.methods}
         print(f"{name}: wrote {write_default(name, found, models, said).name} and {len(models)} models")
+        if chosen.names:  # among all, they follow
+            write_margins(name)
 
 
 def bench(chosen: argparse.Namespace) -> int | None:

@@ -174,7 +174,7 @@ def rounds_file(run_id: str, label: str) -> str:
     return rounds_csv(trained(run_id, label), run_id=run_id, config_hash=finished(run_id).config.hash, model=label)
 
 
-_one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
+one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
 
 
 @st.cache_data(max_entries=256, show_spinner="Computing the curves; the very first time takes a minute")
@@ -183,7 +183,7 @@ def bounds_of_round(run_id: str, label: str, number: int) -> dict:
     row = rounds(run_id, label)[number - 1]
     parts = {name: row[name] for name in ("attribute", "previous_label") if row[name]}
     points = _FEW_POINTS if training_tokens(run_id) > QUICK_TOKENS else _MANY_POINTS
-    with _one_at_a_time:
+    with one_at_a_time:
         observations, labels = training_data(finished(run_id).config)
         learner = trained(run_id, label)
         return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
@@ -239,7 +239,7 @@ def accuracy_on(run_id: str, label: str, part: str) -> float:
     """Token accuracy of a model on the development part, or on what it was trained on."""
     if part == "dev":
         return next(row["dev_accuracy"] for row in finished(run_id).rows if row["label"] == label)
-    with _one_at_a_time:
+    with one_at_a_time:
         observations, labels = training_data(finished(run_id).config)
         return token_accuracy(labels, trained(run_id, label).predict(observations))
 
