@@ -32,9 +32,9 @@ CHART = (
 SCALE = "What the margins are divided by, so that methods can be compared."
 THETA = "θ of Theorem 3: the table says how many sentences have a margin of at most this much, on the chosen scale."
 TABLE = (
-    "Margins above 0 and above 1 are those of the scores as they are, whatever the scale. Those of an HM-SVM pile up at 1, many "
-    "a hair below: it asks for no more. In cross-validation these are the models of the first fold and what they were trained "
-    "on."
+    "Margins above 0 and above 1 are those of the scores as they are, whatever the scale. Those of an HM-SVM pile up at 1, "
+    "many a hair below: it asks for no more. In cross-validation these are the models of the first fold and what they were "
+    "trained on."
 )
 NARROW = "Sentences with the smallest margins first, each by its smallest. Click on a column to sort by that method."
 SCALES = {"length": "length ‖F‖", "sum": "sum of weights Σ|λ|", "scores": "scores as they are"}
