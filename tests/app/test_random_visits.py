@@ -45,7 +45,7 @@ def change(widget, random: Random) -> None:
 
 PAGES = {
     "start": {}, "data": {}, "train": {}, "compare": {}, "abstain": {}, "inside": {},
-    "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"},
+    "inside, boosting": {"tab": "Boosting"}, "inside, margins": {"tab": "Margins"}, "inside, gpsc": {"tab": "GPSC"},
 }  # fmt: skip
 
 

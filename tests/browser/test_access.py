@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = (
     "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
-    "/inside?tab=HM-SVM", "/inside?tab=GPSC",
+    "/inside?tab=HM-SVM", "/inside?tab=Margins", "/inside?tab=GPSC",
 )  # fmt: skip
 
 
