@@ -9,7 +9,7 @@ import streamlit as st
 
 from labseq_core.experiments import RunResult
 from labseq_core.explain import INFLUENCE_COLUMNS, rows_csv, spectrum
-from pages.ui import caching, caching_inside, charts, tokens
+from pages.ui import caching, caching_inside, charts, session, tokens
 from pages.ui import gram_charts as pictures
 from pages.ui import gram_words as words
 from pages.ui.downloads import csv_button, file_name
@@ -48,9 +48,8 @@ def _influence(found: RunResult, label: str, name: str) -> None:
     guess = caching_inside.predicted(found.run_id, label, number - 1)
     places = [str(place + 1) for place in range(len(sentence))]
     lines = {place: _line(int(place) - 1, sentence, truth, guess) for place in places}
-    place = middle.selectbox(
-        "Word", places, index=_first_shown(truth, guess), format_func=lines.get, key="token", bind="query-params"
-    )
+    with middle:
+        place = session.choose("Word", "token", places, lines.get, places[_first_shown(truth, guess)])
     classes = caching.trained(found.run_id, label).classes_
     wanted = right.selectbox("Label", [words.PREDICTED, *classes], key="for", bind="query-params", help=words.FOR_LABEL)
     st.html(tokens.labellings(sentence, truth, {name: guess}, sorted({*classes, *truth})))

@@ -37,10 +37,11 @@ def tab() -> None:
         return
     scales = [scale for scale in words.SCALES if any(own.norm(scale) is not None for own in margins.values())]
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    scale = left.segmented_control(
-        "Divided by", scales, default=scales[0], required=True, key="scale", bind="query-params",
-        format_func=words.SCALES.get, help=words.SCALE,
-    )  # fmt: skip
+    titles = [words.SCALES[scale] for scale in scales]
+    chosen = left.segmented_control(
+        "Scale", titles, default=titles[0], required=True, key="scale", bind="query-params", help=words.SCALE
+    )
+    scale = scales[titles.index(chosen)]
     theta = right.number_input(
         "θ", -_FARTHEST, _FARTHEST, 0.0, step=0.1 if scale == "scores" else 0.01, format="%.3f", key="theta",
         bind="query-params", help=words.THETA,
@@ -79,7 +80,7 @@ def _margins(found: RunResult, names: Mapping[str, str]) -> dict[str, Margins] |
 def _chart(shown: Mapping[str, np.ndarray], scale: str, theta: float, every: list[str]) -> None:
     st.header("How wide the margins are")
     st.caption(words.CHART)
-    lines = {0.0: "0: right beyond"}
+    lines = {0.0: "← wrong"}
     if scale == "scores":
         lines[1.0] = "1"
     if theta:

@@ -35,7 +35,7 @@ def distribution(
     for value, text in lines.items():
         figure.add_vline(
             x=value, line={"color": GREY, "dash": "dash", "width": 2}, annotation_text=text,
-            annotation_position="bottom right",
+            annotation_position="top left",
         )  # fmt: skip
     figure.update_layout(
         height=430, margin=MARGIN, legend=_LEGEND, xaxis={"title": axis, "zeroline": False},

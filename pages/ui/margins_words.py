@@ -29,7 +29,10 @@ CHART = (
     "Each curve: the share of training sentences whose margin is at most the number below. Left of 0 are the sentences that "
     "are labelled wrong. A curve that stays low and rises late is good: few sentences are close calls."
 )
-SCALE = "What the margins are divided by, so that methods can be compared."
+SCALE = (
+    "What the margins are divided by, so that methods can be compared. length: ‖F‖; sum of weights: Σ|λ|; scores: by nothing, "
+    "they are shown as they are."
+)
 THETA = "θ of Theorem 3: the table says how many sentences have a margin of at most this much, on the chosen scale."
 TABLE = (
     "Margins above 0 and above 1 are those of the scores as they are, whatever the scale. Those of an HM-SVM pile up at 1, "
@@ -37,7 +40,7 @@ TABLE = (
     "trained on."
 )
 NARROW = "Sentences with the smallest margins first, each by its smallest. Click on a column to sort by that method."
-SCALES = {"length": "length ‖F‖", "sum": "sum of weights Σ|λ|", "scores": "scores as they are"}
+SCALES = {"length": "length", "sum": "sum of weights", "scores": "scores"}  # as the visitor reads them
 AXES = {"length": "margin / ‖F‖", "sum": "margin / Σ|λ|", "scores": "margin"}
 
 

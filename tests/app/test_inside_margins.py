@@ -56,7 +56,7 @@ def test_the_default_is_shown_without_a_choice_and_without_computing(open_page, 
 
 def test_the_scale_and_theta_are_choices(open_page):
     app = open_page("inside", tab="Margins", run=RUN)
-    app.segmented_control(key="scale").set_value("sum").run()
+    app.segmented_control(key="scale").set_value("sum of weights").run()
     app.number_input(key="theta").set_value(0.002).run()
     assert problems(app) == []
     known = default_margins(NAME)
@@ -91,7 +91,7 @@ def test_models_without_any_length_have_scores_only(open_page):
     config = ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S1"))
     app = open_page("inside", tab="Margins", run=trained_here(config), scale="length")
     assert problems(app) == []
-    assert app.segmented_control(key="scale").options == ["scores as they are"]
+    assert app.segmented_control(key="scale").options == ["scores"]
     assert len(lines(app)) == 1
 
 

@@ -16,6 +16,7 @@ CHOICES = 40
 IDS = {
     "dataset.choice": [info.name for info in list_datasets()],
     "run.choice": [found.run_id for found in default_results().values()],
+    "token.choice": [str(place) for place in range(1, 100)],
 }
 
 

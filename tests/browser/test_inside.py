@@ -138,7 +138,7 @@ def test_margins_are_drawn_on_another_scale_and_downloaded(visit):
         float((own.on("sum") <= 0.001).mean()) for own in known.values()
     ]
     chosen = parse_qs(urlsplit(page.url).query)
-    assert chosen == {"tab": ["Margins"], "scale": ["sum"], "theta": ["0.001"]}
+    assert chosen == {"tab": ["Margins"], "scale": ["sum of weights"], "theta": ["0.001"]}
     again = visit(f"/inside?{urlsplit(page.url).query}").page
     assert again.get_by_role("radio", name="sum of weights").get_attribute("aria-checked") == "true"
     watched.expect_clean()
