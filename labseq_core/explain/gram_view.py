@@ -20,7 +20,10 @@ from labseq_core.learners.sparse_gpsc import SparseGPSC
 from labseq_core.scoring.dual_features import ExplicitExpansion
 from labseq_core.scoring.kernel_expansion import sums_by_row
 
-INFLUENCE_COLUMNS = ("word", "label", "sequence", "position", "times", "kernel", "beta", "contribution")
+INFLUENCE_COLUMNS = (
+    "word", "label", "sequence", "position", "times", "kernel", "usual", "beta", "contribution", "difference",
+)  # fmt: skip
+AVERAGED = 200  # training positions that stand for the average word
 _NEARLY_ALL = 0.99  # of the sum of eigenvalues
 
 
@@ -79,6 +82,7 @@ class Coefficients:
     observations: Observations
     numbers: list[int]  # in the training view
     beta: np.ndarray  # (observations, S)
+    usual: np.ndarray  # (observations,): k̄_j, the mean of k(x, z_j) over training positions x
 
 
 def coefficients(learner: GPSC | SparseGPSC, view: TrainingView) -> Coefficients:
@@ -91,26 +95,48 @@ def coefficients(learner: GPSC | SparseGPSC, view: TrainingView) -> Coefficients
     require(hasattr(learner, "expansion_"), f"this {name} is not fitted yet; call fit first")
     expansion = learner.expansion_
     if not isinstance(expansion, ExplicitExpansion):
-        return Coefficients(expansion.support, view.numbers_of(expansion.support), expansion.beta)
+        support = expansion.support
+        return Coefficients(support, view.numbers_of(support), expansion.beta, _usual(learner.kernel, view, support))
     given = np.array([learner.classes_.index(label) for label in view.labels])
     missing = -np.concatenate(learner.marginals(view.encoded))
     missing[np.arange(given.size), given] += 1.0
     beta = sums_by_row(missing, view.observations.rows, len(view)) / learner.l2
-    return Coefficients(view.observations, list(range(len(view))), beta)
+    usual = _usual(learner.kernel, view, view.observations)
+    return Coefficients(view.observations, list(range(len(view))), beta, usual)
+
+
+def _usual(kernel: Kernel, view: TrainingView, others: Observations) -> np.ndarray:
+    """How alike the others are to a training position on average, over some that are spread evenly."""
+    rows = view.observations.rows
+    places = np.linspace(0, len(rows) - 1, min(len(rows), AVERAGED)).round().astype(int)
+    return _between(kernel, view.observations, rows[places], others).mean(axis=0)
 
 
 @dataclass(frozen=True)
 class Influence:
-    """What training observations say for a label at one position."""
+    """What training observations say for a label at one position.
+
+    contribution: β[j, s] k(x, z_j).   difference: β[j, s] (k(x, z_j) - k̄_j), how much more than of an average word: where all
+    are rather alike, contributions are large and cancel, and these say what is special about this one.
+    """
 
     label: str
     score: float  # node score of the label, as the model has it
-    rows: list[dict]  # INFLUENCE_COLUMNS, largest contributions (of either sign) first; all of them
+    rows: list[dict]  # INFLUENCE_COLUMNS of all observations
+
+    def largest(self, by: str) -> list[dict]:
+        """The rows by size, of either sign, of the contribution or of the difference."""
+        return sorted(self.rows, key=lambda row: -abs(row[by]))
 
     @property
     def explained(self) -> float:
         """The sum of the contributions: the score, up to the tolerance of a fit by explicit features."""
         return sum(row["contribution"] for row in self.rows)
+
+    @property
+    def average(self) -> float:
+        """The score of an average word: what the differences start from."""
+        return sum(row["contribution"] - row["difference"] for row in self.rows)
 
 
 def influences(
@@ -132,15 +158,10 @@ def influences(
     here = Observations.of_positions(sentence.with_vocabulary(learner.vocabulary_))
     values = _between(learner.kernel, here, np.array([position]), found.observations)[0]
     beta = found.beta[:, column]
-    parts = values * beta
-    order = np.argsort(-np.abs(parts), kind="stable").tolist()
-    rows = [
-        {
-            **view.about(found.numbers[place]), "kernel": float(values[place]), "beta": float(beta[place]),
-            "contribution": float(parts[place]),
-        }
-        for place in order
-    ]  # fmt: skip
+    rows = []
+    for number, k, usual, own in zip(found.numbers, values.tolist(), found.usual.tolist(), beta.tolist()):
+        sizes = (k, usual, own, own * k, own * (k - usual))
+        rows.append(view.about(number) | dict(zip(INFLUENCE_COLUMNS[-5:], sizes)))
     return Influence(label, score, rows)
 
 

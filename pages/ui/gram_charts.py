@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from labseq_core.explain import GramSample, Influence, Spectrum
+from labseq_core.explain import GramSample, Spectrum
 from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
 
@@ -20,9 +20,12 @@ def name_of(row: dict) -> str:
     return f"{word} ({row['label']}) {row['sequence']}:{row['position']}".replace("<", "‹").replace(">", "›")
 
 
-def contribution_bars(rows: Sequence[dict]) -> go.Figure:
-    """The contributions with their signs written; for and against differ in direction and pattern too."""
-    values = [row["contribution"] for row in rows]
+AXES = {"contribution": "β · k(x, xⱼ)", "difference": "β · (k(x, xⱼ) − k̄ⱼ)"}
+
+
+def contribution_bars(rows: Sequence[dict], by: str) -> go.Figure:
+    """What observations say, of AXES; the sign is written, and for and against differ in direction and pattern too."""
+    values = [row[by] for row in rows]
     reach = 1.3 * (max(map(abs, values), default=0.0) or 1.0)
     figure = go.Figure(
         go.Bar(
@@ -30,23 +33,24 @@ def contribution_bars(rows: Sequence[dict]) -> go.Figure:
             marker={"color": [look(0 if value >= 0 else 1).colour for value in values],
                     "pattern": {"shape": ["" if value >= 0 else "/" for value in values]}},
             text=[f"{value:+.3f}" for value in values], textposition="outside", cliponaxis=False,
-            customdata=[[row["kernel"], row["beta"]] for row in rows],
-            hovertemplate="%{y}: k = %{customdata[0]:.4g}, β = %{customdata[1]:.4g}, β·k = %{x:.4g}<extra></extra>",
+            customdata=[[row["kernel"], row["usual"], row["beta"]] for row in rows],
+            hovertemplate="%{y}: k = %{customdata[0]:.4g}, k̄ = %{customdata[1]:.4g}, β = %{customdata[2]:.4g}: %{x:+.4g}"
+            "<extra></extra>",
         )
     )  # fmt: skip
     low, high = min([0.0, *values]), max([0.0, *values])
     figure.update_layout(
         height=max(200, 24 * len(rows) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
-        xaxis={"title": "β · k(x, xⱼ)", "range": [-reach if low < 0 else 0.0, reach if high > 0 else 0.0]},
+        xaxis={"title": AXES[by], "range": [-reach if low < 0 else 0.0, reach if high > 0 else 0.0]},
         yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
     )  # fmt: skip
     return figure
 
 
-def contribution_text(found: Influence, shown: int) -> str:
+def contribution_text(label: str, rows: Sequence[dict], by: str) -> str:
     """What `contribution_bars` shows, in words."""
-    parts = ", ".join(f"{name_of(row)} {row['contribution']:+.3f}" for row in found.rows[:shown])
-    return f"Bar chart of contributions to the score of {found.label}, largest first: {parts}"
+    parts = ", ".join(f"{name_of(row)} {row[by]:+.3f}" for row in rows)
+    return f"Bar chart of contributions to the score of {label}, largest first: {parts}"
 
 
 def gram_heat_map(sample: GramSample) -> go.Figure:

@@ -13,6 +13,10 @@ MODEL = "The Gaussian processes of this run."
 SENTENCE = "Number of the sentence in the test part (of the first fold)."
 FOR_LABEL = "The label whose score is taken apart."
 PREDICTED = "the predicted one"
+AVERAGE = (
+    "On: by how much each training word says more than it says of an average word, β·(k − k̄). Off: all that it says, β·k. "
+    "Where all words are rather alike, as with a wide kernel, β·k is large for many and nearly cancels."
+)
 HOW_INFLUENCE = (
     "Behind a word: the label that training has for it most often, then its sentence and place there. A long bar needs both: "
     "a word that is alike, and one the model was still unsure of when trained, since words that fit anyway get a β near 0."
@@ -43,17 +47,14 @@ def large(tokens: int) -> str:
     return f"This run was trained on {tokens:,} tokens: looking at them may take half a minute."
 
 
-def influence_line(found: Influence, shown: int, word: str) -> str:
+def influence_line(found: Influence, bars: list[dict], by: str, word: str) -> str:
     """How the score comes about, in a sentence."""
-    largest = sum(row["contribution"] for row in found.rows[:shown])
-    rest = found.explained - largest
-    more = len(found.rows) - min(shown, len(found.rows))
-    apart = found.score - found.explained
-    text = (
-        f"The score of **{_plain(found.label)}** for “{_plain(word)}” is **{found.score:+.3f}**: the bars add up to "
-        f"{largest:+.3f}"
-    )
-    text += f", the other {more:,} observations to {rest:+.3f}." if more else "."
+    shown = sum(row[by] for row in bars)
+    rest = sum(row[by] for row in found.rows) - shown
+    more, apart = len(found.rows) - len(bars), found.score - found.explained
+    text = f"The score of **{_plain(found.label)}** for “{_plain(word)}” is **{found.score:+.3f}**: "
+    text += f"an average word has {found.average:+.3f}, " if by == "difference" else ""
+    text += f"the bars add {shown:+.3f}" + (f", the other {more:,} observations {rest:+.3f}." if more else ".")
     if abs(apart) > 5e-4:
         text += f" {apart:+.3f} is left: the fit is not exactly at the minimum, where β is read off."
     return text + " Beside this score the neighbouring labels count, by the transition scores."

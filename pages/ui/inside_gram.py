@@ -14,7 +14,7 @@ from pages.ui import gram_charts as pictures
 from pages.ui import gram_words as words
 from pages.ui.downloads import csv_button, file_name
 
-_BARS = 12
+_BARS, _LISTED = 12, 100  # observations in the chart and in the table
 _FEWEST, _MOST = 10, 60  # observations in the heat map
 
 
@@ -53,29 +53,32 @@ def _influence(found: RunResult, label: str, name: str) -> None:
     classes = caching.trained(found.run_id, label).classes_
     wanted = right.selectbox("Label", [words.PREDICTED, *classes], key="for", bind="query-params", help=words.FOR_LABEL)
     st.html(tokens.labellings(sentence, truth, {name: guess}, sorted({*classes, *truth})))
+    against = st.toggle("Against an average word", True, key="against", bind="query-params", help=words.AVERAGE)
+    by = "difference" if against else "contribution"
     asked = None if wanted == words.PREDICTED else wanted
     shown = caching_inside.influence(found.run_id, label, number - 1, int(place) - 1, asked)
     if not shown.rows:
         st.info("This model has no coefficients: it knows no training observation to compare with.")
         return
+    rows = shown.largest(by)
     bars, table = st.columns(2, gap="large")
     with bars:
-        st.markdown(words.influence_line(shown, _BARS, sentence[int(place) - 1]))
-        alt = pictures.contribution_text(shown, _BARS)
-        charts.draw(pictures.contribution_bars(shown.rows[:_BARS]), "influence", alt)
+        st.markdown(words.influence_line(shown, rows[:_BARS], by, sentence[int(place) - 1]))
+        alt = pictures.contribution_text(shown.label, rows[:_BARS], by)
+        charts.draw(pictures.contribution_bars(rows[:_BARS], by), "influence", alt)
     with table:
         st.caption(words.HOW_INFLUENCE)
-        numbers = {
-            column: st.column_config.NumberColumn(title, format="%.4f")
-            for column, title in {"kernel": "k", "beta": "β", "contribution": "β·k"}.items()
-        }
-        st.dataframe(pd.DataFrame(shown.rows[:100]), hide_index=True, height=330, column_config=numbers)
+        titles = {"difference": "β·(k−k̄)", "contribution": "β·k", "kernel": "k", "usual": "k̄", "beta": "β"}
+        numbers = {column: st.column_config.NumberColumn(title, format="%.4f") for column, title in titles.items()}
+        order = ["word", "label", by, "kernel", "beta", "sequence", "position", "times"]
+        listed = pd.DataFrame(rows[:_LISTED])
+        st.dataframe(listed, hide_index=True, height=330, column_config=numbers, column_order=order)
     about = {
         "run_id": found.run_id, "config_hash": found.config.hash, "test_sentence": str(number), "test_word": place,
         "for_label": shown.label,
     }  # fmt: skip
     st.download_button(
-        "All contributions as CSV", lambda: rows_csv({label: shown.rows}, INFLUENCE_COLUMNS, **about),
+        "All contributions as CSV", lambda: rows_csv({label: rows}, INFLUENCE_COLUMNS, **about),
         file_name(f"influence-{number}-{place}", found.run_id, label), "text/csv", on_click="ignore",
         icon=":material/download:", type="primary",
     )  # fmt: skip

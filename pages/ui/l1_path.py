@@ -80,12 +80,12 @@ def _weights_left(paths: Mapping[str, Sequence[dict]]) -> go.Figure:
         own = look(place)
         figure.add_scatter(
             x=[f"{row['l1']:g}" for row in rows], y=[row["nonzero"] for row in rows], name=name, mode="lines+markers+text",
-            text=[f"{row['share']:.1%}" for row in rows], textposition="top right", showlegend=len(paths) > 1,
+            text=[f"{row['share']:.1%}" for row in rows], textposition="top right", cliponaxis=False, showlegend=len(paths) > 1,
             line={"color": own.colour, "dash": own.dash, "width": 2.5}, marker={"symbol": own.marker, "size": 9},
             hovertemplate="l1 = %{x}: %{y:,.0f} weights, %{text}<extra>" + name + "</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=340, margin=MARGIN, legend=_LEGEND, xaxis=_axis(paths),
+        height=340, margin={**MARGIN, "r": 40}, legend=_LEGEND, xaxis=_axis(paths),
         yaxis={"title": "weights other than 0", "type": "log", "dtick": 1, "exponentformat": "SI"},
     )  # fmt: skip
     return figure

@@ -43,7 +43,7 @@ def test_the_default_model_is_shown_without_a_choice(open_page, view):
     assert problems(app) == []
     found = expected(view, DENSE, 1, int(app.selectbox(key="token.choice").value))
     bars, matrix, eigenvalues = charts(app)
-    assert bars["x"] == pytest.approx([row["contribution"] for row in found.rows[: len(bars["x"])]])
+    assert bars["x"] == pytest.approx([row["difference"] for row in found.largest("difference")[:12]])
     assert f"is **{found.score:+.3f}**" in text(app)
     assert len(set(bars["y"])) == len(bars["y"]), "bars of one name would fall together"
     sample = gram_sample(model(RUN, DENSE).kernel, view, 60)
@@ -51,9 +51,10 @@ def test_the_default_model_is_shown_without_a_choice(open_page, view):
     values = spectrum(sample.values)
     assert eigenvalues["y"] == pytest.approx(values.eigenvalues[: len(eigenvalues["y"])].tolist())
     assert f"**Effective rank {values.effective_rank:.1f}** of 60" in text(app)
-    assert app.dataframe[-1].value["contribution"].tolist() == pytest.approx(
-        [row["contribution"] for row in found.rows[:100]]
+    assert app.dataframe[-1].value["difference"].tolist() == pytest.approx(
+        [row["difference"] for row in found.largest("difference")[:100]]
     )
+    assert f"an average word has {found.average:+.3f}" in text(app)
 
 
 def test_model_sentence_word_and_label_are_choices(open_page, view):
@@ -63,9 +64,10 @@ def test_model_sentence_word_and_label_are_choices(open_page, view):
     app.selectbox(key="token.choice").set_value("2").run()
     other = model(RUN, SPARSE).classes_[0]
     app.selectbox(key="for").set_value(other).run()
+    app.toggle(key="against").set_value(False).run()
     assert problems(app) == []
     found = expected(view, SPARSE, 4, 2, other)
-    assert charts(app)[0]["x"] == pytest.approx([row["contribution"] for row in found.rows[:12]])
+    assert charts(app)[0]["x"] == pytest.approx([row["contribution"] for row in found.largest("contribution")[:12]])
 
 
 def test_the_sample_can_be_smaller_and_of_one_length(open_page):

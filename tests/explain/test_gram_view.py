@@ -7,6 +7,7 @@ import pytest
 
 from labseq_core import CRF, GPSC, RBF, FeatureTemplate, LabSeqError, Polynomial, SparseGPSC
 from labseq_core.explain.gram_view import (
+    AVERAGED,
     INFLUENCE_COLUMNS,
     GramSample,
     TrainingView,
@@ -58,11 +59,22 @@ def test_contributions_are_the_double_sum_and_add_up_to_the_score(view, learner,
     assert sorted(row["contribution"] for row in found.rows) == pytest.approx(sorted(expected), **CLOSE)
     assert found.explained == pytest.approx(found.score, **CLOSE)
     assert found.score == pytest.approx(learner.potentials(NEW)[0].node[2, column], **CLOSE)
-    sizes = [abs(row["contribution"]) for row in found.rows]
-    assert sizes == sorted(sizes, reverse=True)
+    for by in ("contribution", "difference"):
+        sizes = [abs(row[by]) for row in found.largest(by)]
+        assert sizes == sorted(map(abs, (row[by] for row in found.rows)), reverse=True)
     for row in found.rows:
         assert tuple(row) == INFLUENCE_COLUMNS
         assert row["contribution"] == row["kernel"] * row["beta"]
+
+
+def test_differences_start_from_the_mean_score_of_training_words(view):
+    learner = GPSC(kernel=RBF(1.0), route="gram").fit(X, LABELS)
+    assert X.n_positions <= AVERAGED, "all of them are averaged"
+    found = influences(learner, view, coefficients(learner, view), NEW, 2, "A")
+    scores = np.concatenate([chain.node[:, learner.classes_.index("A")] for chain in learner.potentials(X)])
+    assert found.average == pytest.approx(scores.mean(), **CLOSE)
+    differences = math.fsum(row["difference"] for row in found.rows)
+    assert found.average + differences == pytest.approx(found.score, **CLOSE)
 
 
 def test_the_nearest_observation_is_the_one_with_the_same_attributes(view):
