@@ -124,15 +124,16 @@ def long_list(n_runs: int) -> dict:
 def run(options: argparse.Namespace) -> dict:
     parts, report = options.part or PARTS, {"cores": os.cpu_count()}
     bundled = [info.name for info in list_datasets() if info.bundled]
+    if "overhead" in parts:
+        say("compiling what is not compiled yet")
+        warm_up(methods=[choice.method for choice in METHODS])
+        report["overhead"] = overhead(options.dataset or bundled, options.folds, options.repeats)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["LABSEQ_STORE"] = str(Path(folder) / "runs.sqlite")
-        if "overhead" in parts:
-            say("compiling what is not compiled yet")
-            warm_up(methods=[choice.method for choice in METHODS])
-            report["overhead"] = overhead(options.dataset or bundled, options.folds, options.repeats)
         if "again" in parts:
+            os.environ["LABSEQ_STORE"] = str(Path(folder) / "again" / "runs.sqlite")
             report["again"] = again()
         if "list" in parts:
+            os.environ["LABSEQ_STORE"] = str(Path(folder) / "list" / "runs.sqlite")
             report["list"] = long_list(options.runs)
     return report
 

@@ -3,54 +3,69 @@
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import caching, charts, session, tokens
-from pages.ui.metrics import all_labels, most_telling, summary_table, who_leads
+from pages.ui import caching, charts, session
+from pages.ui.metrics import summary_table, who_leads
+from pages.ui.names import short_names
 from pages.ui.navigation import only_in_app
+from pages.ui.presets import form_choices, to_try
+from pages.ui.type_sentence import labelled_live
 
-TO_TRY = {
-    "Take the context away": ("Only the current word (S1): what is left of the lead?", {"features": "S1"}),
-    "Look further around": ("Seven positions around each word: do they help?", {"window": "7"}),
-    "Hardly any penalty": ("A CRF with l2 = 0.001 fits every training sentence. And new ones?", {"crf.l2": "0.001"}),
-}
+METHODS = """
+- A **CRF** makes the right labelling as probable as it can, given the whole sentence.
+- An **HM-SVM** makes it win by a margin over every other labelling; only the hard sentences count.
+- A **Gaussian process** learns smooth functions of what is alike by a kernel, and knows how sure it is.
+"""
+BEST = (
+    "The dashed line cannot be beaten: the corpus was drawn from a known distribution, so the best labelling is known."
+)
+
+
+def short_summary(shown: RunResult) -> list[dict]:
+    """The means of each method, without options in its name."""
+    names = short_names(shown.config.methods)
+    return [{**row, "label": names[row["label"]]} for row in shown.summary()]
 
 
 def comparison(shown: RunResult) -> None:
-    name, summary = shown.config.dataset, shown.summary()
+    name, summary = shown.config.dataset, short_summary(shown)
     info = caching.corpora()[name]
     chart, story = st.columns([3, 2], gap="large")
     with chart:
         st.header(info.title)
         charts.draw(charts.score_bars(summary, info.bayes_test_accuracy), "start", charts.score_text(summary))
+        st.markdown(METHODS)
     with story:
         st.header("What you see")
         st.markdown(info.description)
         st.markdown(
             f"Features {shown.config.features.label}, {shown.config.folds} folds; whiskers are standard errors. "
-            f"{who_leads(summary)} The dashed line cannot be beaten: the corpus was drawn from a known distribution, so "
-            "the best possible labelling is known."
+            f"{who_leads(summary)} {BEST if info.bayes_test_accuracy is not None else ''}"
         )
         with st.container(horizontal=True):
-            session.go("Train your own", "train", "model_training", main=True, dataset=name)
+            session.go("Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config))
             session.go("Compare", "compare", "bar_chart", run=shown.run_id)
             session.go("Data", "data", "database", dataset=name)
 
 
 def one_sentence(shown: RunResult) -> None:
     st.header("One sentence, every method")
-    example = shown.examples[most_telling(shown.examples)]
-    st.html(tokens.labellings(**example, all_labels=all_labels(shown)))
-    st.caption("The first line is the truth. A framed label with ✗ is wrong.")
-    with st.expander("The scores as a table"):
+    with session.shown_errors():
+        labelled_live(shown)
+
+
+def the_numbers(shown: RunResult) -> None:
+    with st.expander("The scores as a table, with the options of each method"):
         st.table(summary_table(shown.summary()))
 
 
 def what_to_try(shown: RunResult) -> None:
     st.header("What to try next")
-    usual = {"dataset": shown.config.dataset, "features": shown.config.features.template}
-    for column, (title, (text, choices)) in zip(st.columns(len(TO_TRY)), TO_TRY.items()):
+    presets, usual = to_try(shown.config), form_choices(shown.config)
+    for column, preset in zip(st.columns(len(presets)), presets):
         with column, st.container(border=True, height="stretch"):
-            st.markdown(text)
-            session.go(title, "train", "experiment", fresh=True, **{**usual, **choices})
+            st.markdown(preset.question)
+            session.go(preset.title, "train", "experiment", fresh=True, **{**usual, **preset.choices})
+    st.caption("Each opens the Train page with this comparison and that one change, ready to start.")
 
 
 only_in_app()
@@ -68,4 +83,5 @@ names = list(defaults)
 chosen = st.segmented_control("Corpus", names, default=names[0], required=True, key="corpus", bind="query-params")
 comparison(defaults[chosen])
 one_sentence(defaults[chosen])
+the_numbers(defaults[chosen])
 what_to_try(defaults[chosen])

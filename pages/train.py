@@ -8,7 +8,7 @@ from pages.ui.metrics import summary_table
 from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
 
-USUAL_METHODS = ["hmm", "perceptron", "crf"]
+USUAL_METHODS = ["crf", "hmsvm", "gps"]
 RUN = "job"
 
 

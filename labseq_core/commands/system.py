@@ -64,10 +64,12 @@ def defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, predictions, result, write_default
     from labseq_core.experiments.default_margins import TRAINING_MARGINS, write_margins
     from labseq_core.experiments.defaults import default_configs
+    from labseq_core.experiments.learning_curve import CURVE, learning_curve_configs, write_default_curve
     from labseq_core.experiments.lessons import LESSONS, write_lessons
+    from labseq_core.experiments.results import FIRST
 
     configs = default_configs()
-    known = [*configs, TRAINING_MARGINS, LESSONS]
+    known = [*configs, TRAINING_MARGINS, LESSONS, CURVE]
     unknown = [name for name in chosen.names if name not in known]
     if unknown:
         raise LabSeqError(f"there is no default {unknown[0]!r}; choose from {', '.join(known)}")
@@ -78,6 +80,11 @@ def defaults(chosen: argparse.Namespace) -> None:
         if name == TRAINING_MARGINS:  # of the models that there are
             for each in configs:
                 print(f"{name}: wrote {write_margins(each).name}")
+            continue
+        if name == CURVE:
+            for config in learning_curve_configs(configs[FIRST]):
+                follow(config)
+            print(f"{name}: wrote {write_default_curve(configs[FIRST]).name}")
             continue
         config = configs[name]
         found = result(follow(config))

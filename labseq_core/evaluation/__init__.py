@@ -22,6 +22,7 @@ from labseq_core.evaluation.significance import (
     holm,
     paired_bootstrap,
     paired_permutation,
+    standard_error,
 )
 from labseq_core.evaluation.temperature import TemperatureFit, fit_temperature, marginals_at
 from labseq_core.evaluation.token import (
@@ -67,6 +68,7 @@ __all__ = [
     "segment_scores",
     "sequence_accuracy",
     "spans",
+    "standard_error",
     "threshold_table",
     "token_accuracy",
     "top_labels",

@@ -107,6 +107,21 @@ def paired_bootstrap(
     return _bootstrap_intervals(_Table.of({"a": a, "b": b}, metric), *_checked_draws(rounds, seed), level)[0]
 
 
+def standard_error(counts: SequenceCounts, metric: str = "accuracy") -> float | None:
+    """Of a metric, as sequences vary: how far it would be off with other sequences of the same kind. None for one sequence.
+
+    The metric is a ratio Σ part_i / Σ whole_i =: r, whose error is, to first order,
+    sqrt(n / (n - 1) · Σ (part_i - r whole_i)²) / Σ whole_i.
+    """
+    table = _Table.of({"the method": counts}, metric)
+    part, whole = table.gain * table.right[:, 0], table.size + table.answers[:, 0]
+    n, total = len(part), whole.sum()
+    if n < 2 or not total:
+        return None
+    residuals = part - part.sum() / total * whole
+    return float(np.sqrt(n / (n - 1) * (residuals**2).sum()) / total)
+
+
 def holm(p_values: Sequence[float]) -> np.ndarray:
     """Corrected for as many tests as there are, step by step from the smallest: max over i <= j of (m - i) p_(i), i from 0."""
     given = np.asarray(p_values, dtype=np.float64)

@@ -24,7 +24,7 @@ METRICS = {
     "model_bytes": False, "train_seconds": False, "predict_seconds": False, "peak_megabytes": False,
 }  # fmt: skip
 SEARCH = "|"  # between values to try, on the command line
-_FOLLOWED = ("sgps",)  # accuracy against sparseness is drawn on the development part
+_FOLLOWED = ("sgps", "sgps-sequence")  # accuracy against sparseness is drawn on the development part
 _CLASS = re.compile(r"\b[A-Z]\w*(?=\()")  # learners and kernels in an expression
 
 

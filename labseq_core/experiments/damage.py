@@ -10,7 +10,7 @@ from pathlib import Path
 
 _CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MARK = "damaged"
-_WAIT, _GIVE_UP = 0.05, 5.0  # seconds
+_WAIT, _GIVE_UP = 0.05, 30.0  # seconds
 
 
 def is_damage(problem: sqlite3.Error) -> bool:
@@ -21,7 +21,7 @@ def is_damage(problem: sqlite3.Error) -> bool:
 
 def set_aside(path: Path) -> None:
     """Rename a damaged store and its journals. Several processes may find the damage at once: one does it."""
-    with _alone(path):
+    with alone(path):
         if not _is_damaged(path):  # somebody else was faster
             return
         name = f"{path.name}.{_MARK}-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -50,8 +50,8 @@ def _is_damaged(path: Path) -> bool:
 
 
 @contextmanager
-def _alone(path: Path):
-    """Only one process at a time; a lock that its holder left behind is taken over after a while."""
+def alone(path: Path):
+    """Only one process at a time makes or mends a store; a lock that its holder left behind is taken over after a while."""
     lock, give_up = path.with_name(f"{path.name}.mending"), time.monotonic() + _GIVE_UP
     while True:
         try:

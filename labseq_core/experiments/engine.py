@@ -202,9 +202,14 @@ class Engine:
         run.state, run.note = "running", None
         run.progress[number] = {**_fresh(), "state": "running"}
         run.changed.add(number)
-        future = self.executor.submit(
-            job, lambda event: self._inbox.put(partial(self._hear, run, number, job_id, event))
-        )
+        try:
+            future = self.executor.submit(
+                job, lambda event: self._inbox.put(partial(self._hear, run, number, job_id, event))
+            )
+        except Exception:  # no process can be started, a scheduler has gone
+            traceback.print_exc()
+            future = Future()
+            future.set_exception(WorkerLost())
         future.add_done_callback(lambda done: self._inbox.put(partial(self._finish, run, number, job_id, done)))
 
     def _hear(self, run: _Run, number: int, job_id: str, event: dict) -> None:

@@ -11,6 +11,8 @@ import os
 import secrets
 from pathlib import Path
 
+from labseq_core._checks import LabSeqError
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -35,9 +37,14 @@ class Owner:
         """Take the lock; again, if somebody has removed the file."""
         if self._file is not None and self._path.exists():
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._path, os.O_CREAT | os.O_RDWR)
-        _lock(file)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(self._path, os.O_CREAT | os.O_RDWR)
+            _lock(file)
+        except OSError as problem:
+            raise LabSeqError(
+                f"the folder of the run store cannot be written ({problem.strerror}); set LABSEQ_STORE to a file in another"
+            ) from None
         if self._file is not None:
             os.close(self._file)
         self._file = file

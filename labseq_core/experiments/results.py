@@ -23,6 +23,8 @@ AVERAGED = (
     "accuracy", "sequence_accuracy", "hamming_risk", "span_precision", "span_recall", "span_f1", "log_loss", "brier", "ece",
     "aurc", "dev_accuracy", "n_attributes", "n_parameters", "used_share", "model_bytes", *MEASURED,
 )  # fmt: skip
+# Spans count as conlleval counts them; labels that are not BIO have no spans, each token counts by itself.
+SPAN_MODE, TOKEN_MODE = "conlleval", "token"
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,27 @@ class RunResult:
             summary.append(entry)
         return summary
 
+    def about(self) -> dict:
+        """What every table that is saved says of itself: of which run it is, its seed, and how scores were counted."""
+        spans = any(row.get("span_f1") is not None for row in self.rows)
+        mode = SPAN_MODE if spans else TOKEN_MODE
+        return {
+            "run_id": self.run_id, "config_hash": self.config.hash, "seed": self.config.seed, "metric_mode": mode,
+        }  # fmt: skip
+
     def csv(self) -> str:
         """All scores with full precision, the same to the byte for the same configuration: nothing that was timed."""
         return table_csv(self.scores())
 
     def scores(self) -> list[dict]:
         """The rows without what was timed."""
-        return [{key: value for key, value in row.items() if key not in MEASURED} for row in self.rows]
+        about = self.about()
+        return [{**about, **{key: value for key, value in row.items() if key not in MEASURED}} for row in self.rows]
 
     def times_csv(self) -> str:
         """What was timed, which is different each time."""
-        names = ("run_id", "config_hash", "label", "fold", *MEASURED)
-        return table_csv([{name: row.get(name) for name in names} for row in self.rows])
+        names, about = ("label", "fold", *MEASURED), self.about()
+        return table_csv([{**about, **{name: row.get(name) for name in names}} for row in self.rows])
 
     def to_dict(self) -> dict:
         rows = [{key: value for key, value in row.items() if key != "run_id"} for row in self.rows]

@@ -82,6 +82,7 @@ class RunSummary:
     pinned: bool
     imported: bool
     error: str | None
+    sequences: int = 0  # how many of the training part; 0: all
 
 
 _engines: dict[tuple[str, str | None], Engine] = {}
@@ -176,9 +177,14 @@ def cancel(run_id: str) -> None:
             engine.cancel(run_id)
 
 
+def is_default(run_id: str) -> bool:
+    """Whether a result comes with LabSeq and is in no store."""
+    return run_id.startswith(_DEFAULT)
+
+
 def result(run_id: str) -> RunResult:
     """The numbers of a finished run."""
-    if run_id.startswith(_DEFAULT):
+    if is_default(run_id):
         name = run_id.removeprefix(_DEFAULT)
         defaults = default_results()
         if name not in defaults:
@@ -191,7 +197,7 @@ def result(run_id: str) -> RunResult:
 
 def model(run_id: str, label: str) -> SequenceLearner:
     """The model that a run trained for a method (on the first fold), by the method's label in its tables."""
-    if run_id.startswith(_DEFAULT):
+    if is_default(run_id):
         archive = default_model(run_id.removeprefix(_DEFAULT), label)
     else:
         archive = next(iter(_blobs(run_id, label, "model").values()), None)
@@ -202,7 +208,7 @@ def model(run_id: str, label: str) -> SequenceLearner:
 
 def predictions(run_id: str, label: str) -> Predictions:
     """What a method of a finished run said of every token that it was scored on, in all folds."""
-    if run_id.startswith(_DEFAULT):
+    if is_default(run_id):
         found = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
     else:
         blobs = _blobs(run_id, label, "predictions")
@@ -228,6 +234,7 @@ def list_runs(limit: int = 100, skip: int = 0, **filters) -> list[RunSummary]:
             row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
             tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
             1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
+            row["sequences"],
         )
         for row in RunStore().list(limit, skip, **filters)
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from labseq_core._checks import LabSeqError
 from labseq_core.data.places import user_directory
-from labseq_core.experiments.damage import is_damage, set_aside
+from labseq_core.experiments.damage import alone, is_damage, set_aside
 from labseq_core.experiments.owners import is_alive
 
 ACTIVE = ("queued", "running")
@@ -41,7 +41,7 @@ _JSON = ("config", "versions", "methods", "labels", "metrics", "curve", "outcome
 # All that a list needs: results are long.
 _LISTED = (
     "id, created, finished, config_hash, data_hash, seed, dataset, features, folds, methods, labels, state, owner, pinned, "
-    "imported, fraction, error"
+    "imported, fraction, error, coalesce(json_extract(config, '$.sequences'), 0) AS sequences"
 )
 
 
@@ -87,19 +87,17 @@ class RunStore:
             return
         if version > VERSION:
             raise LabSeqError(f"the run store {self.path.name} was made by a newer LabSeq; install that version")
-        if not version and connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
-            raise LabSeqError(f"the run store {self.path.name} was made before version 0.1; move the file away")
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("BEGIN IMMEDIATE")  # of several processes that come at once, one makes it
-        try:
-            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        with alone(self.path):  # SQLite does not wait for others when it changes the kind of journal
+            connection.execute("PRAGMA journal_mode=WAL")
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+                    return  # somebody else was faster
+                if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
+                    raise LabSeqError(f"the run store {self.path.name} was made before version 0.1; move the file away")
                 for statement in _SCHEMA.split(";"):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version={VERSION}")
-            connection.commit()
-        except BaseException:
-            connection.rollback()
-            raise
 
     def _unusable(self, problem) -> StoreUnusable:
         return StoreUnusable(

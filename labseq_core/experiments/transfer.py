@@ -6,13 +6,14 @@ import io
 import json
 import time
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError, require
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.predictions import Predictions, predictions_csv
 from labseq_core.experiments.results import RunResult, table_csv
-from labseq_core.experiments.service import comparisons, predictions, result
+from labseq_core.experiments.service import comparisons, is_default, predictions, result
 from labseq_core.experiments.store import RunStore
 from labseq_core.experiments.tasks import tasks_of
 from labseq_core.learners.registry import load_model
@@ -32,7 +33,7 @@ _BROKEN = "is not a run exported by LabSeq, or it is damaged; export it again"
 def run_tables(run_id: str) -> dict[str, str]:
     """All tables of a finished run as CSV text, by file name."""
     found = result(run_id)
-    about = {"run_id": run_id, "config_hash": found.config.hash, "seed": str(found.config.seed)}
+    about = found.about()
     said = {row["label"]: predictions(run_id, row["label"]) for row in found.summary()}
     metrics = ["accuracy"] + ["span_f1"] * any(row["span_f1"] is not None for row in found.rows)
     pairs = [{"metric": metric, **row} for metric in metrics for row in comparisons(run_id, metric)]
@@ -44,7 +45,7 @@ def run_tables(run_id: str) -> dict[str, str]:
             {**about, "method": label, **row} for label, rows in found.per_label.items() for row in rows
         ]),
         "confusion.csv": table_csv(_confusion_rows(found, about)),
-        "predictions.csv": predictions_csv(said, **about),
+        "predictions.csv": predictions_csv(said, **{name: str(value) for name, value in about.items()}),
         "abstention.csv": table_csv(_abstention_rows(said, about)),
         "significance.csv": table_csv([{**about, **row} for row in pairs]),
         "searches.csv": table_csv([{**about, **row} for row in found.searches]),
@@ -69,6 +70,16 @@ def _abstention_rows(said: dict[str, Predictions], about: dict) -> list[dict]:
     ]
 
 
+def everything(run_id: str) -> bytes:
+    """All that can be saved of a finished run as a zip file; of a result that comes with LabSeq the tables."""
+    return packed_tables(run_id) if is_default(run_id) else export_run(run_id)
+
+
+def packed_tables(run_id: str) -> bytes:
+    """Configuration and tables of a finished run as a zip file."""
+    return _packed({**_for_people(result(run_id)), **run_tables(run_id)})
+
+
 def export_run(run_id: str) -> bytes:
     """A finished run as a zip file: configuration, tables, predictions, models, versions."""
     found, store = result(run_id), RunStore()
@@ -77,13 +88,15 @@ def export_run(run_id: str) -> bytes:
     tasks = [{name: task[name] for name in _TASK} for task in store.tasks(run_id, outcomes=True)]
     about = {"labseq_export": FORMAT, "run": {name: row[name] for name in _KEPT}, "tasks": tasks}
     files: dict[str, str | bytes] = {
-        "README.txt": _readme(found),
-        "config.yaml": found.config.to_yaml(),
-        "versions.json": json.dumps(row["versions"], indent=1, sort_keys=True) + "\n",
+        **_for_people(found),
         **run_tables(run_id),
         _RUN: json.dumps(about, ensure_ascii=False),
         **{f"{_ARTEFACTS}{name}.npz": data for name, data in store.artefacts(run_id).items()},
     }
+    return _packed(files)
+
+
+def _packed(files: Mapping[str, str | bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
@@ -91,12 +104,21 @@ def export_run(run_id: str) -> bytes:
     return packed.getvalue()
 
 
+def _for_people(found: RunResult) -> dict[str, str]:
+    return {
+        "README.txt": _readme(found),
+        "config.yaml": found.config.to_yaml(),
+        "versions.json": json.dumps(found.versions, indent=1, sort_keys=True) + "\n",
+    }
+
+
 def _readme(found: RunResult) -> str:
     when = time.strftime("%Y-%m-%d", time.gmtime(found.created))
     return (
         f"Run {found.run_id} of LabSeq, {when}.\n\n"
         "config.yaml: 'labseq compare config.yaml' runs it again. scores.csv: one row per method and fold. times.csv: what\n"
-        "was timed. predictions.csv: every token. 'labseq runs import FILE' takes the whole file into another store.\n"
+        "was timed. predictions.csv: every token. metric_mode conlleval: spans are counted as conlleval does.\n"
+        + ("" if is_default(found.run_id) else "'labseq runs import FILE' takes the whole file into another store.\n")
     )
 
 

@@ -12,13 +12,12 @@ import numpy as np
 
 from labseq_core._checks import require
 from labseq_core.explain.sparse_gp import is_gp
+from labseq_core.explain.votes import needs_training_data_to_vote, observation_votes
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Kernel, Observations
 from labseq_core.kernels.blocks import KernelSide, small_block
 from labseq_core.learners.gpsc import GPSC
 from labseq_core.learners.sparse_gpsc import SparseGPSC
-from labseq_core.scoring.dual_features import ExplicitExpansion
-from labseq_core.scoring.kernel_expansion import sums_by_row
 
 INFLUENCE_COLUMNS = (
     "word", "label", "sequence", "position", "times", "kernel", "usual", "beta", "contribution", "difference",
@@ -33,15 +32,16 @@ class TrainingView:
     def __init__(self, encoded: EncodedSequences, labels: list[list[str]], words: list[list[str]]):
         self.observations = Observations.of(encoded)
         self.encoded = encoded
-        self.labels = [label for sequence in labels for label in sequence]
+        self.labels = labels
+        flat_labels = [label for sequence in labels for label in sequence]
         self.words = [word for sequence in words for word in sequence]
-        fits = len(self.labels) == len(self.words) == encoded.n_positions
+        fits = len(flat_labels) == len(self.words) == encoded.n_positions
         require(fits, "observations, labels and words are not of the same sequences; give those of one training part")
         rows = self.observations.rows
         self.firsts = np.unique(rows, return_index=True)[1]  # position of each observation where it was seen first
         self.times = np.bincount(rows, minlength=len(self.observations))
         counts: list[Counter] = [Counter() for _ in range(len(self.observations))]
-        for row, label in zip(rows.tolist(), self.labels):
+        for row, label in zip(rows.tolist(), flat_labels):
             counts[row][label] += 1
         self.usual = [min(count, key=lambda label: (-count[label], label)) for count in counts]
 
@@ -86,23 +86,15 @@ class Coefficients:
 
 
 def coefficients(learner: GPSC | SparseGPSC, view: TrainingView) -> Coefficients:
-    """The coefficients that a model has or, if it was fitted by explicit features, those that stand for the same function:
-
-    β[j, s] = (1/λ) Σ_{t: x_t = z_j} ([y_t = s] - p(y_t = s | x))      at the minimum, where the gradient is 0 (T 5.19)
-    """
+    """The coefficients that a model has or, if it was fitted by explicit features, those of `observation_votes`."""
     name = type(learner).__name__
     require(is_gp(type(learner)), f"{name} is no Gaussian process; choose GPSC or SparseGPSC")
     require(hasattr(learner, "expansion_"), f"this {name} is not fitted yet; call fit first")
     expansion = learner.expansion_
-    if not isinstance(expansion, ExplicitExpansion):
-        support = expansion.support
-        return Coefficients(support, view.numbers_of(support), expansion.beta, _usual(learner.kernel, view, support))
-    given = np.array([learner.classes_.index(label) for label in view.labels])
-    missing = -np.concatenate(learner.marginals(view.encoded))
-    missing[np.arange(given.size), given] += 1.0
-    beta = sums_by_row(missing, view.observations.rows, len(view)) / learner.l2
-    usual = _usual(learner.kernel, view, view.observations)
-    return Coefficients(view.observations, list(range(len(view))), beta, usual)
+    if needs_training_data_to_vote(learner):
+        expansion = observation_votes(learner, view.encoded, view.labels)
+    support = expansion.support
+    return Coefficients(support, view.numbers_of(support), expansion.beta, _usual(learner.kernel, view, support))
 
 
 def _usual(kernel: Kernel, view: TrainingView, others: Observations) -> np.ndarray:

@@ -205,9 +205,13 @@ class SequenceLearner:
         require(truth.size > 0, "X is empty; there is nothing to score")
         return float(np.mean(viterbi(batch).labels == truth))
 
-    def _batch(self, X) -> ChainPotentials:
+    def encode(self, X) -> EncodedSequences:
+        """X in the attributes that the model knows; others are dropped."""
         self._fitted("classes_")
-        return self._potentials_of(_encode(X, self.vocabulary_, self.template_))
+        return _encode(X, self.vocabulary_, self.template_)
+
+    def _batch(self, X) -> ChainPotentials:
+        return self._potentials_of(self.encode(X))
 
     def _known_labels(self, flat: list[str]) -> np.ndarray:
         unknown = sorted(set(flat) - set(self.classes_))

@@ -117,6 +117,16 @@ class Gaussians:
         deviation = np.sqrt(np.maximum(variance, VARIANCE_FLOOR * variance_of_all))
         return cls(attributes, center, scale, mean, deviation)
 
+    def log_density(self, attribute: int, x: float) -> np.ndarray | float:
+        """log N(x; mean, deviation²) of one attribute for each label, (S,); 0 where its number never varied in training."""
+        place = int(np.searchsorted(self.attributes, attribute))
+        if place == self.attributes.size or self.attributes[place] != attribute:
+            return 0.0
+        u = (x - self.center[place]) / self.scale[place]
+        deviation = self.deviation[place]
+        distance = (u - self.mean[place]) / deviation
+        return -0.5 * distance**2 - np.log(deviation * np.sqrt(2 * np.pi) * self.scale[place])
+
     def scores(self, encoded: EncodedSequences) -> np.ndarray:
         """Σ log N(x; mean, deviation²) over the attributes that are there, (positions, S): linear in 1, u and u²."""
         real = _only(encoded, self.attributes)
@@ -184,6 +194,25 @@ class ColumnModel:
         if self.gaussians.attributes.size:
             node += self.gaussians.scores(encoded)
         return node
+
+    def outcomes(self, encoded: EncodedSequences, position: int) -> list[tuple[str, np.ndarray]]:
+        """What `scores` of one position adds up: each value that is there, each column that is missing; name, log P (S,)."""
+        own = slice(encoded.indptr[position], encoded.indptr[position + 1])
+        attributes, names = encoded.indices[own], encoded.vocabulary.names
+        values = encoded.values[own] if encoded.values.size else np.ones(attributes.size)
+        found = [
+            (names[attribute], self.value_log_prob[attribute] + self.gaussians.log_density(attribute, value))
+            for attribute, value in zip(attributes.tolist(), values.tolist())
+        ]
+        observed = np.bincount(self.columns.of_attribute[attributes], minlength=len(self.columns))
+        positions, of_column = self.columns.extra_values(encoded)
+        np.subtract.at(observed, of_column[positions == position], 1)
+        for columns, positions in self.columns.without_neighbour(encoded):
+            observed[columns] += position in positions
+        for column in np.flatnonzero(observed == 0).tolist():
+            name, equals, _ = names[int(np.argmax(self.columns.of_attribute == column))].partition("=")
+            found.append((f"no known {name}" if equals else f"not {name}", self.missing_log_prob[column]))
+        return found
 
     def arrays(self) -> dict[str, np.ndarray]:
         own = {name: getattr(self, name) for name in _SAVED}

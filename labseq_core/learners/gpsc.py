@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +12,14 @@ from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, explicit_size, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
-from labseq_core.learners.kernel_learner import KernelLearner
+from labseq_core.learners.kernel_learner import KernelLearner, require_room_for_features
 from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
+from labseq_core.solvers.descent import Minimum
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import Minimum, minimise
+from labseq_core.solvers.lbfgs import minimise
 from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
 from labseq_core.solvers.newton_cg import minimise_newton
 
@@ -152,7 +154,8 @@ class GPSC(KernelLearner):
         )
         if self.route == "low-rank" or self.rank is not None:
             return "low-rank"
-        return choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "low-rank"
+        work = RouteWork(_USUAL_ITERATIONS * len(observations), _USUAL_ITERATIONS)
+        return choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "low-rank"
 
     def _gram_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
         gram = Gram(self.kernel, observations, self._bytes)
@@ -238,25 +241,30 @@ class GPSC(KernelLearner):
             super()._restore(arrays)
 
 
-def choose_route(kernel: Kernel, observations: Observations, n_labels: int, route: str, memory: float) -> str | None:
+class RouteWork(NamedTuple):
+    """What a fit will do, estimated."""
+
+    rows: float  # rows of the Gram matrix that are multiplied with coefficients, each time it happens
+    passes: float  # times that all features of all observations are gone through instead
+
+
+def choose_route(
+    kernel: Kernel, observations: Observations, n_labels: int, route: str, memory: float, work: RouteWork
+) -> str | None:
     """ "gram" or "explicit": for "auto" what is estimated to be faster, of what exists and fits into memory; None: neither."""
     if route == "gram":
         return route
     size, n = explicit_size(kernel, observations.as_sequences()), len(observations)
-    explicit_bytes = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
-    fits = explicit_bytes <= memory * GIB
+    needed = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
     if route == "explicit":
-        require(
-            fits,
-            f"memory is {memory} GiB, but {size and size.features} explicit features need about "
-            f"{shown_bytes(explicit_bytes)}; raise memory, or use route='gram'",
-        )
+        if size is not None:  # without any the map says so
+            require_room_for_features(size, needed, memory)
         return route
     gram_fits = Gram.n_bytes_whole(kernel, observations) <= memory * GIB
-    if size is not None and fits:
-        use = _USUAL_ITERATIONS * n_labels
-        by_feature = size.entries * (_MAKE_FEATURE + use * _USE_FEATURE)
-        if not gram_fits or by_feature <= n * n * (_MAKE_VALUE + use * _USE_VALUE):
+    if size is not None and needed <= memory * GIB:
+        by_feature = size.entries * (_MAKE_FEATURE + work.passes * n_labels * _USE_FEATURE)
+        by_value = n * (n * _MAKE_VALUE + work.rows * n_labels * _USE_VALUE)
+        if not gram_fits or by_feature <= by_value:
             return "explicit"
     return "gram" if gram_fits else None
 

@@ -23,7 +23,7 @@ from labseq_core.solvers.margin_rules import RESCALES, SLACKS, MarginRule
 from labseq_core.solvers.working_set import MarginOptimum, maximise_margin
 
 DEV_EVERY = 5  # rounds between two looks at the development data
-_READS = 30  # features of a position that are read in the time that one score of an observation is moved
+_READS = 15  # features of a label at a position that are read in the time in which one score is moved
 
 
 class HMSVM(KernelLearner, LinearLearner):
@@ -34,9 +34,13 @@ class HMSVM(KernelLearner, LinearLearner):
     rescale None: F(y^i) - F(y) >= 1 - ξ.   "margin": >= Δ(y) - ξ, Δ the number of wrong labels.   "slack": >= 1 - ξ / Δ(y).
     The sums are over training sequences, never averages. Label pairs have the inner product η times that of attributes.
 
-    `primal_objective_` and `dual_objective_` enclose the optimum, `gap_` is their difference. The weights are
-    w = Σ α (Ψ(x^i, y^i) - Ψ(x^i, y)) over the support sequences, see `support_sequences_`. With the linear kernel they are
-    `weights_`, with any other the model is the `expansion_` in observations. `route_` says how training scored. memory: GiB.
+    `primal_objective_` and `dual_objective_` enclose the optimum, `gap_` is their difference. Where `exact_` is False the
+    primal is an upper bound: with slack="labelling" every labelling that violates the margin costs something, of which
+    max_labellings a sequence are looked at and the others are bounded. On long sequences that bound is wide, or
+    infinite: the model rests on the labellings that were looked at, `converged_` is False, and `stop_reason_` says why.
+    The weights are w = Σ α (Ψ(x^i, y^i) - Ψ(x^i, y)) over the support sequences, see `support_sequences_`. With the linear
+    kernel they are `weights_`, with any other the model is the `expansion_` in observations. `route_` says how training
+    scored. memory: GiB.
     """
 
     method_id = "hmsvm"

@@ -17,6 +17,15 @@ from labseq_core.learners.kernel_options import GIB
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 
 
+def require_room_for_features(size: ExplicitSize, needed: int, memory: float) -> None:
+    """needed: bytes; memory: in GiB."""
+    require(
+        needed <= memory * GIB,
+        f"memory is {memory} GiB, but {size.features} explicit features need about {shown_bytes(needed)}; raise memory, or "
+        "use route='gram'",
+    )
+
+
 class KernelLearner(SequenceLearner):
     """`expansion_` holds coefficients of observations (observations, S) and of pairs of labels (S, S)."""
 
@@ -41,11 +50,8 @@ class KernelLearner(SequenceLearner):
         size = explicit_size(self.kernel, encoded)
         needed = None if size is None else size.n_bytes(len(self.classes_))
         if self.route == "explicit":
-            require(
-                needed is None or needed <= self._bytes,
-                f"memory is {self.memory} GiB, but {size and size.features} explicit features need about "
-                f"{shown_bytes(needed or 0)}; raise memory, or use route='gram'",
-            )
+            if size is not None:  # without any the map says so
+                require_room_for_features(size, needed, self.memory)
             return "explicit"
         return "explicit" if needed is not None and needed <= self._bytes and explicit_is_faster(size) else "gram"
 

@@ -12,8 +12,9 @@ from labseq_core.learners.linear import LinearLearner
 from labseq_core.losses import log_loss
 from labseq_core.scoring.linear import LinearScoring
 from labseq_core.solvers.curvature import add_multiple, dot
+from labseq_core.solvers.descent import Minimum
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import Minimum, minimise
+from labseq_core.solvers.lbfgs import minimise
 from labseq_core.solvers.owlqn import minimise_l1
 
 DEV_EVERY = 10  # iterations between two looks at the development data

@@ -73,6 +73,18 @@ _MARGINAL_EXPONENTIAL = _CRF.variant(
     "boosting paper 6, Eq. 24-26", loss="marginal-exp",
 ).without("length_decay")  # fmt: skip
 
+_GPS, _SPARSE_GPS = Method.of(GPSC), Method.of(SparseGPSC)
+_NEWTON = _GPS.variant(
+    "gps-newton", "GP sequence classification, second order",
+    "GP sequence classification by Newton's method: few steps, each the solution of a linear system.",
+    "thesis 5.3.4; GP paper", solver="newton",
+)  # fmt: skip
+_SPARSE_SEQUENCES = _SPARSE_GPS.variant(
+    "sgps-sequence", "Sparse GP in labelled sequences",
+    "Sparse GP sequence classification whose coordinates are whole labellings of training sequences.",
+    "thesis 5.3.3", basis="sequence",
+)  # fmt: skip
+
 _METHODS = (
     Method.of(NaiveBayes),
     Method.of(MaxEnt),
@@ -84,8 +96,10 @@ _METHODS = (
     Method.of(StructuredPerceptron),
     Method.of(DualPerceptron),
     Method.of(HMSVM),
-    Method.of(GPSC),
-    Method.of(SparseGPSC),
+    _GPS.without("solver"),
+    _NEWTON,
+    _SPARSE_GPS.without("basis"),
+    _SPARSE_SEQUENCES,
     Method.of(SequenceBoost),
     Method.of(LogitBoost),
     Method.of(AdaBoostMR),

@@ -10,7 +10,7 @@ import numpy as np
 from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
-from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, choose_route
+from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, RouteWork, choose_route
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
@@ -23,13 +23,14 @@ from labseq_core.solvers.history import Recorder
 WORTHWHILE = 1e-9  # relative gain of a step: with less it counts as none
 SAMPLE = 10  # sequences of which the steepest is taken
 GROWTH = 1.3  # times as many coordinates as when all were fitted last: then they are again
+EVALUATIONS = 250  # about so often are all coordinates looked at while they are fitted
 PATH_ROWS = 100  # about how many rows of `path_` there are
 
 
 class SparseGPSC(KernelLearner):
     """The objective of `GPSC` over few coordinates: step by step, those of one sequence that are steepest are taken.
 
-    fraction: coordinates for each training position (basis "sequence": for each sequence); coordinates: how many, instead.
+    fraction: coordinates for each training position; coordinates: how many, instead.
     T 5.4 writes 25 % of n l r², but counts so: its 19 % of the observations with 1.32 pairs of labels each are 25 % of n l.
     `path_` says after each part of the way what there is and how good it is. Prediction evaluates the kernel only at the
     observations that were taken.
@@ -44,7 +45,7 @@ class SparseGPSC(KernelLearner):
         GP_KERNEL,
         GP_L2,
         ETA,
-        Option("fraction", "float", 0.25, "Coordinates for each position, or for each sequence if these are the basis.",
+        Option("fraction", "float", 0.25, "Coordinates for each training position.",
                low=1e-6, high=1e4, where="T 5.3.2, Fig. 5.2"),
         Option("coordinates", "int", None, "How many coordinates, in place of fraction.", low=1, high=10**9,
                where="T Alg. 8: p", advanced=True),
@@ -106,13 +107,15 @@ class SparseGPSC(KernelLearner):
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         observations = Observations.of(encoded)
         constraints = self._constraints()
-        self.route_ = choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory) or "gram"
+        work = self._work(encoded)
+        self.route_ = (
+            choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "gram"
+        )
         gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, self._bytes)
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
         expansion = Expansion(scoring, labels, self.l2)
         basis = BASES[self.basis](expansion)
-        wanted = self.coordinates or max(1, round(self.fraction * basis.n_units))
-        wanted = min(wanted, basis.n_coordinates())
+        wanted = min(self._wanted(encoded), basis.n_coordinates())
         follow = _Following(self.kernel, observations, dev, constraints, self._bytes)
         touched = np.zeros(len(observations), dtype=np.bool_)
         taken: dict[Key, Path] = {}
@@ -122,7 +125,7 @@ class SparseGPSC(KernelLearner):
         def row() -> dict:
             share = float(np.mean(touched[observations.rows]))
             found = {
-                "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_units,
+                "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
                 "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
@@ -173,6 +176,17 @@ class SparseGPSC(KernelLearner):
             recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
         self._keep(observations, expansion, basis, step, recorder)
 
+    def _wanted(self, encoded: EncodedSequences) -> int:
+        return self.coordinates or max(1, round(self.fraction * encoded.n_positions))
+
+    def _work(self, encoded: EncodedSequences) -> RouteWork:
+        """Each step looks at the slopes of some positions; what there is in the end is gone through many times."""
+        wanted, length = self._wanted(encoded), encoded.n_positions / len(encoded)
+        taken = min(wanted * (length if self.basis == "sequence" else 1), encoded.n_positions)
+        looked_at = {"random": length, "sample": SAMPLE * length, "best": encoded.n_positions}[self.select]
+        steps, there_and_back = wanted / self.per_step, 2
+        return RouteWork(steps * looked_at + there_and_back * EVALUATIONS * taken, steps + EVALUATIONS)
+
     def _candidates(self, basis, n_sequences: int) -> Iterator[list[int]]:
         """Whose turn it is, of which the steepest is taken: each once in a random order, then again; or the best of all."""
         random, size = np.random.default_rng(self.seed), SAMPLE if self.select == "sample" else 1
@@ -188,7 +202,7 @@ class SparseGPSC(KernelLearner):
             self.stop_reason_ = "stopped by the callback"
         self.expansion_ = self._expansion_of(observations, expansion.beta, expansion.delta)
         self.objective_, self.n_iter_ = expansion.objective, step
-        self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_units
+        self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_positions
         self.n_observations_, self.n_support_ = len(observations), len(self.expansion_.support)
         self.gap_ = self._gap(expansion, recorder)
 

@@ -140,9 +140,15 @@ class ExplicitExpansion:
 
     def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
         """Of any sequences, in the vocabulary of the training data."""
-        mapping, weights = self._by_conjunction
-        node = LinearScoring(mapping.apply(encoded, scaled=False), len(self.delta)).potentials(weights).node
+        weights = self._by_conjunction[1]
+        mapped = self.conjunctions(encoded)[0]
+        node = LinearScoring(mapped, len(self.delta)).potentials(weights).node
         return potentials_of_scores(node, self.eta * self.delta, self.constraints, encoded.offsets)
+
+    def conjunctions(self, encoded: EncodedSequences) -> tuple[EncodedSequences, np.ndarray]:
+        """Any sequences in the features that training data have, and the weights of these, (features, S)."""
+        mapping, weights = self._by_conjunction
+        return mapping.apply(encoded, scaled=False), weights.node
 
     @cached_property
     def _by_conjunction(self) -> tuple[ExplicitMap, LinearWeights]:

@@ -21,6 +21,11 @@ class Basis(ABC):
         self._expansion = expansion
         self.seen: set[Key] = set()
 
+    @property
+    def n_positions(self) -> int:
+        """What the number of coordinates is measured against."""
+        return len(self._expansion.scoring.rows)
+
     def choose(self, sequences: list[int], count: int, only_new: bool) -> tuple[dict[Key, Path], float]:
         """The steepest coordinates of one of these sequences, the steepest, and the slope of the first."""
         scoring = self._expansion.scoring
@@ -48,11 +53,6 @@ class ObservationBasis(Basis):
         constraints = expansion.scoring.constraints
         n_labels = expansion.scoring.n_labels
         self._forbidden = np.zeros((n_labels, n_labels), dtype=np.bool_) if constraints is None else constraints.edge
-
-    @property
-    def n_units(self) -> int:
-        """What the number of coordinates is measured against: positions."""
-        return len(self._expansion.scoring.rows)
 
     @property
     def pairs_seen(self) -> int:
@@ -129,11 +129,6 @@ class SequenceBasis(Basis):
 
     Keys are (sequence, labels ...).
     """
-
-    @property
-    def n_units(self) -> int:
-        """What the number of coordinates is measured against: sequences."""
-        return len(self._expansion.scoring.offsets) - 1
 
     @property
     def pairs_seen(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from labseq_core._jit import compiled
 
-PRECISION = 1e-2  # of the first violation in a visit: what is left is left to the next
+PRECISION = 0.3  # of the first violation in a visit: what is left is left to the next, when other sets have moved
 STEPS = 100  # in a visit, per labelling
 VANISHING = 1e-14  # a weight below this part of its scale is nothing but rounding
 

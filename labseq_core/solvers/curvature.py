@@ -11,6 +11,7 @@ With a diagonal estimate D of the curvature the recursion runs in the variables 
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 from numba import prange
@@ -260,6 +261,10 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
     parts = np.empty(chunks.size - 1)
     dot_parts(a, b, chunks, parts, work=4 * a.size)
     return float(parts.sum())
+
+
+def norm_of(vector: np.ndarray) -> float:
+    return math.sqrt(dot(vector, vector))
 
 
 @BatchRoutine

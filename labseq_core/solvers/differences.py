@@ -8,7 +8,7 @@ first has it, so that the vectors that sweeps run through stay short.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -16,13 +16,26 @@ from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.block_ascent import VANISHING, project
+from labseq_core.solvers.atoms import (
+    TrainingData,
+    add_atoms,
+    coordinate_of,
+    fill_atoms,
+    grown,
+    no_atoms,
+    number_atoms,
+    with_room,
+)
+from labseq_core.solvers.block_ascent import VANISHING, ascend, project
 from labseq_core.solvers.label_sets import (
     Candidates,
     LabelSets,
+    atoms_of,
     count_slots,
     empty_sets,
+    gram_of,
     keep_slots,
+    list_atoms,
     pack_entries,
     put_labelling,
     refuse_known,
@@ -60,35 +73,18 @@ class MarginFeatures(Protocol):
         """Multiplies all α and with them the function."""
 
 
-class TrainingData(NamedTuple):
-    """The training data as compiled code takes them."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    values: np.ndarray  # empty: all are 1
-    offsets: np.ndarray
-    truth: np.ndarray  # (positions,): the true labels
-    n_attributes: int
-    n_labels: int
-    root_eta: float
-
-
 class Differences:
-    """Working sets of all training sequences, their vectors g and u = Σ α g, with u of one sweep ago."""
+    """Working sets of all training sequences and u = Σ α g, with u of one sweep ago."""
 
     def __init__(self, encoded: EncodedSequences, truth: np.ndarray, n_labels: int, eta: float):
-        self.data = TrainingData(
-            encoded.indptr, encoded.indices, encoded.values, encoded.offsets, truth, encoded.n_attributes, n_labels,
-            float(np.sqrt(eta)),
-        )  # fmt: skip
-        self.sets = empty_sets(len(encoded))
+        self.data = TrainingData.of(encoded, truth, n_labels, eta)
+        self.sets, self.atoms, self._n_atoms = empty_sets(len(encoded)), no_atoms(self.data), 0
         self.coordinate = np.full((encoded.n_attributes + n_labels) * n_labels, -1, dtype=np.int32)  # of each feature
         self.listed = np.zeros(1, dtype=np.int64)  # how many features have one; then the feature of each coordinate
         self.vector, self.previous = np.zeros(0), np.zeros(0)  # u, and u before the last sweep
-        self._mark = np.zeros(0)  # a difference of features, spread out; zero between calls
-        self._filled = 0  # entries of vectors so far, those of dropped labellings included
-        entries = np.diff(encoded.indptr[encoded.offsets]) + np.diff(encoded.offsets)
-        self._touched = np.empty(2 * int(entries.max()), dtype=np.int32)
+        self.mark = np.zeros(0)  # a vector in the same coordinates, zero between calls
+        self._filled = 0  # entries of pairs so far, those of dropped labellings included
+        self._touched = np.empty(2 * int(np.diff(encoded.offsets).max()), dtype=np.int32)
 
     @property
     def n_used(self) -> int:
@@ -100,48 +96,50 @@ class Differences:
         return self.listed[1 : 1 + self.n_used]
 
     def fill(self, weights: LinearWeights) -> LinearWeights:
-        """u as the weights that score, which are zero before."""
+        """u as the weights that score; those of features that are not in use stay as they are."""
         weights.flat[self.features] = self.vector[: self.n_used]
         weights.edge[:] *= self.data.root_eta
         return weights
 
-    def extend(self, candidates: Candidates, rescale: str | None) -> tuple[int, int]:
-        """As in `MarginFeatures`; gives too where the entries of the new vectors begin."""
+    def extend(self, candidates: Candidates, rescale: str | None) -> tuple[int, np.ndarray]:
+        """As in `MarginFeatures`, but for the inner products; gives too the first new slot of each sequence."""
         data, old = self.data, self.sets
         is_new = np.empty(candidates.sequences.size, dtype=np.bool_)
         refuse_known(old, data.offsets, data.truth, candidates, is_new)
         bounds = np.zeros_like(old.bounds)
         differences, entries, more = count_slots(old, data.offsets, data.truth, candidates, is_new, bounds)
-        added = new_entries(data, candidates, is_new)
-        self._make_room(added)
-        index, value = old.index, old.value
+        self._add_atoms(candidates, is_new, 2 * more)
+        index, value, added = old.index, old.value, 4 * more
         if self._filled + added > index.size:
-            size = 2 * (entries + added)
-            index, value = np.empty(size, dtype=np.int32), np.empty(size)
+            index, value = np.empty(2 * (entries + added), dtype=np.int32), np.empty(2 * (entries + added))
             self._filled = pack_entries(old, index, value)
-        self.sets, first_new = room_for(bounds, differences + more, index, value), self._filled
+        self.sets, first_new = room_for(bounds, differences + more, index, value), np.empty_like(bounds[1:])
         self._filled = fill_sets(
-            data, old, candidates, is_new, rescale is not None, rescale == "slack", self.coordinate, self.listed,
-            self._mark, self._touched, self._filled, self.sets,
+            data, old, candidates, is_new, rescale is not None, rescale == "slack", self.atoms.number, self.coordinate,
+            self.listed, self.mark, self._touched, self._filled, np.zeros(self._n_atoms, dtype=np.bool_), first_new, self.sets,
         )  # fmt: skip
         return int(is_new.sum()), first_new
 
-    def _make_room(self, more: int) -> None:
-        """So many coordinates more may be needed."""
-        size = min(self.n_used + more, self.coordinate.size)
+    def _add_atoms(self, candidates: Candidates, is_new: np.ndarray, at_most: int) -> None:
+        """The atoms of new candidates, and room for the coordinates of their features and of all pairs of labels."""
+        data, first = self.data, self._n_atoms
+        self.atoms = with_room(self.atoms, first + at_most, 0)
+        self._n_atoms = number_atoms(data, candidates, is_new, self.atoms.number, self.atoms.place, first)
+        positions = self.atoms.place[first : self._n_atoms] // data.n_labels
+        entries = int((data.indptr[positions + 1] - data.indptr[positions]).sum())
+        self.atoms = with_room(self.atoms, self._n_atoms, int(self.atoms.begin[first]) + entries)
+        size = min(self.n_used + entries + data.n_labels**2, self.coordinate.size)
         if size > self.vector.size:
             size = min(max(size, 2 * self.vector.size), self.coordinate.size)
-            self.vector, self.previous, self._mark = (
-                np.concatenate([array, np.zeros(size - array.size)])
-                for array in (self.vector, self.previous, self._mark)
-            )
-            self.listed = np.concatenate([self.listed, np.zeros(1 + size - self.listed.size, dtype=np.int64)])
+            self.vector, self.previous, self.mark = (grown(v, size) for v in (self.vector, self.previous, self.mark))
+            self.listed = grown(self.listed, 1 + size)
+        fill_atoms(data, self.atoms, first, self._n_atoms, self.coordinate, self.listed)
 
     def extrapolate(self, share: float, cap: float, upper: float) -> np.ndarray:
         """As in `MarginFeatures`; gives what the constraints changed of u + share (u - previous)."""
         extrapolate_vector(self.vector[: self.n_used], self.previous, share)
         correction = np.zeros(self.n_used)
-        extrapolate_sets(self.sets, share, cap, upper, correction)
+        extrapolate_sets(self.sets, self.atoms, self.data, share, cap, upper, correction)
         self.vector[: self.n_used] += correction
         return correction
 
@@ -157,14 +155,9 @@ class Differences:
 
 
 @compiled
-def add_to(coordinate, features, feature, amount, mark, touched, count):
-    """Adds to a feature that is spread out; what is nonzero is listed, perhaps twice if it was zero in between."""
-    place = coordinate[feature]
-    if place < 0:
-        place = features[0]
-        coordinate[feature] = place
-        features[0] += 1
-        features[1 + place] = feature
+def add_pair(feature, amount, coordinate, listed, mark, touched, count):
+    """Adds to a pair of labels in `mark`; what is nonzero is listed, perhaps twice if it was zero in between."""
+    place = coordinate_of(feature, coordinate, listed)
     if mark[place] == 0.0:
         touched[count] = place
         count += 1
@@ -173,88 +166,89 @@ def add_to(coordinate, features, feature, amount, mark, touched, count):
 
 
 @compiled
-def spread_difference(data, begin, labels, scale, coordinate, features, mark, touched):
-    """scale · (Ψ(x, y*) - Ψ(x, y)) into `mark`; gives how many coordinates are listed in `touched`."""
-    count, n_labels = 0, data.n_labels
-    pair = scale * data.root_eta
-    for t in range(labels.size):
-        truth, guess = data.truth[begin + t], labels[t]
-        if truth != guess:
-            for k in range(data.indptr[begin + t], data.indptr[begin + t + 1]):
-                amount = scale * data.values[k] if data.values.size else scale
-                feature = data.indices[k] * n_labels
-                count = add_to(coordinate, features, feature + truth, amount, mark, touched, count)
-                count = add_to(coordinate, features, feature + guess, -amount, mark, touched, count)
-        if t > 0 and (truth != guess or data.truth[begin + t - 1] != labels[t - 1]):
-            true_pair = (data.n_attributes + data.truth[begin + t - 1]) * n_labels + truth
-            guessed_pair = (data.n_attributes + labels[t - 1]) * n_labels + guess
-            count = add_to(coordinate, features, true_pair, pair, mark, touched, count)
-            count = add_to(coordinate, features, guessed_pair, -pair, mark, touched, count)
+def spread_pairs(data, begin, labels, scale, coordinate, listed, mark, touched):
+    """scale · (Ψ(x, y*) - Ψ(x, y)) at pairs of labels into `mark`; gives how many coordinates are listed in `touched`."""
+    count, n_labels, amount = 0, data.n_labels, scale * data.root_eta
+    for t in range(1, labels.size):
+        before, truth = data.truth[begin + t - 1], data.truth[begin + t]
+        if truth != labels[t] or before != labels[t - 1]:
+            right = (data.n_attributes + before) * n_labels + truth
+            wrong = (data.n_attributes + labels[t - 1]) * n_labels + labels[t]
+            count = add_pair(right, amount, coordinate, listed, mark, touched, count)
+            count = add_pair(wrong, -amount, coordinate, listed, mark, touched, count)
     return count
 
 
 @compiled
-def new_entries(data, candidates, is_new):
-    """How many coordinates the differences of the new candidates have at most."""
-    total = 0
-    for c in range(is_new.size):
-        if is_new[c]:
-            begin, end = data.offsets[candidates.sequences[c]], data.offsets[candidates.sequences[c] + 1]
-            for t in range(end - begin):
-                if candidates.labels[candidates.begins[c] + t] != data.truth[begin + t]:
-                    total += 2 * (data.indptr[begin + t + 1] - data.indptr[begin + t]) + 4
-    return total
-
-
-@compiled
 def fill_sets(
-    data, old, candidates, is_new, target_is_distance, scale_is_distance, coordinate, features, mark, touched, filled, new
+    data, old, candidates, is_new, target_is_distance, scale_is_distance, number, coordinate, listed, mark, touched, filled,
+    is_listed, first_new, new,
 ):  # fmt: skip
-    """The kept slots of each sequence, then its new ones with their vectors and inner products; gives where entries end."""
+    """The kept slots of each sequence, then its new ones, without their inner products; gives where entries end."""
     c = 0
     for i in range(new.bounds.size - 1):
         slot, begin = keep_slots(old, i, new), data.offsets[i]
-        size = new.bounds[i + 1] - new.bounds[i]
-        gram = new.gram[new.gram_bounds[i] : new.gram_bounds[i + 1]].reshape((size, size))
+        first_new[i] = slot
         while c < is_new.size and candidates.sequences[c] == i:
             if is_new[c]:
                 labels = candidates.labels[candidates.begins[c] : candidates.begins[c] + data.offsets[i + 1] - begin]
-                distance = put_labelling(new, slot, data.truth, labels, begin)
+                distance = put_labelling(new, slot, data.truth, labels, begin, number, data.n_labels)
                 new.target[slot] = distance if target_is_distance else 1.0
                 new.scale[slot] = distance if scale_is_distance else 1.0
-                listed = spread_difference(data, begin, labels, new.scale[slot], coordinate, features, mark, touched)
-                row, square = slot - new.bounds[i], 0.0
                 new.entry_begin[slot] = filled
-                for k in range(row):
-                    gram[row, k] = gram[k, row] = product(new, new.bounds[i] + k, mark)
-                for entry in range(listed):
+                for entry in range(
+                    spread_pairs(data, begin, labels, new.scale[slot], coordinate, listed, mark, touched)
+                ):
                     amount = mark[touched[entry]]
                     if amount != 0.0:
                         new.index[filled], new.value[filled] = touched[entry], amount
-                        square += amount * amount
                         mark[touched[entry]] = 0.0
                         filled += 1
-                gram[row, row] = square
                 new.entry_end[slot] = filled
                 slot += 1
             c += 1
+        list_atoms(new, i, is_listed)
     return filled
 
 
 @compiled
-def product(sets, slot, vector):
-    """⟨g, vector⟩."""
+def product(sets, slot, atoms, vector):
+    """⟨g, vector⟩, from the scores that the vector gives to atoms."""
     total = 0.0
+    for d in range(sets.difference_bounds[slot], sets.difference_bounds[slot + 1]):
+        total += atoms.score[sets.right[d]] - atoms.score[sets.wrong[d]]
+    total *= sets.scale[slot]
     for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
         total += sets.value[e] * vector[sets.index[e]]
     return total
 
 
 @compiled
-def add_multiple_of(sets, slot, amount, vector):
-    """vector += amount · g."""
+def add_multiple_of(sets, slot, factor, atoms, vector):
+    """vector += factor · g at pairs of labels; what is to be added at atoms is added to their amounts."""
+    amount = factor * sets.scale[slot]
+    for d in range(sets.difference_bounds[slot], sets.difference_bounds[slot + 1]):
+        atoms.amount[sets.right[d]] += amount
+        atoms.amount[sets.wrong[d]] -= amount
     for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
-        vector[sets.index[e]] += amount * sets.value[e]
+        vector[sets.index[e]] += factor * sets.value[e]
+
+
+@compiled
+def visit(i, sets, atoms, vector, cap, upper, ridge):
+    """T Algorithm 5, line 7: α of a working set whose atoms are scored to its optimum; u follows as in `add_multiple_of`."""
+    first, end = sets.bounds[i], sets.bounds[i + 1]
+    before, residual = sets.alpha[first:end].copy(), np.empty(end - first)
+    total = before.sum()
+    for k in range(end - first):
+        residual[k] = sets.target[first + k] - product(sets, first + k, atoms, vector) - ridge * total
+    if not ascend(sets.alpha[first:end], residual, gram_of(sets, i), cap, upper, ridge):
+        return False
+    for k in range(end - first):
+        change = sets.alpha[first + k] - before[k]
+        if change != 0.0:
+            add_multiple_of(sets, first + k, change, atoms, vector)
+    return True
 
 
 @compiled
@@ -267,7 +261,7 @@ def extrapolate_vector(vector, previous, share):
 
 
 @compiled
-def extrapolate_sets(sets, share, cap, upper, correction):
+def extrapolate_sets(sets, atoms, data, share, cap, upper, correction):
     """α + share (α - before), projected; before becomes α. correction += what projection does to Σ α g."""
     largest = 0
     for i in range(sets.bounds.size - 1):
@@ -289,4 +283,5 @@ def extrapolate_sets(sets, share, cap, upper, correction):
                 point[k] = 0.0
             sets.alpha[first + k] = point[k]
             if point[k] != free[k]:
-                add_multiple_of(sets, first + k, point[k] - free[k], correction)
+                add_multiple_of(sets, first + k, point[k] - free[k], atoms, correction)
+        add_atoms(atoms_of(sets, i), atoms, data, correction)

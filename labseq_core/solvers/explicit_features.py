@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.solvers.block_ascent import ascend
+from labseq_core.solvers.atoms import add_atoms, score_atoms
 from labseq_core.solvers.curvature import dot
-from labseq_core.solvers.differences import Differences, add_multiple_of, product
-from labseq_core.solvers.label_sets import Candidates, LabelSets
+from labseq_core.solvers.differences import Differences, add_multiple_of, product, visit
+from labseq_core.solvers.label_sets import Candidates, LabelSets, atoms_of, gram_of
 
 
 class ExplicitFeatures:
@@ -20,6 +22,7 @@ class ExplicitFeatures:
         encoded, n_labels = scoring.encoded, scoring.n_labels
         self.scoring = scoring
         self.differences = Differences(encoded, truth, n_labels, eta)
+        self._weights = scoring.weights()
         self._potentials = ChainPotentials.trusted(
             np.zeros(n_labels), np.zeros((encoded.n_positions, n_labels)), np.zeros((n_labels, n_labels)),
             np.zeros(n_labels), encoded.offsets,
@@ -30,14 +33,16 @@ class ExplicitFeatures:
         return self.differences.sets
 
     def weights(self) -> LinearWeights:
-        """The weights as they score."""
-        return self.differences.fill(self.scoring.weights())
+        """The weights as they score, in arrays that the next call writes to."""
+        return self.differences.fill(self._weights)
 
     def potentials(self, sequences: np.ndarray | None = None) -> ChainPotentials:
+        weights = self.weights()
+        weights = replace(weights, edge=weights.edge.copy())
         if sequences is None:
-            self._potentials = self.scoring.potentials(self.weights())
+            self._potentials = self.scoring.potentials(weights)
         else:
-            self._potentials = self.scoring.rescored(self._potentials, self.weights(), sequences)
+            self._potentials = self.scoring.rescored(self._potentials, weights, sequences)
         return self._potentials
 
     def squared_norm(self) -> float:
@@ -45,10 +50,14 @@ class ExplicitFeatures:
         return dot(vector, vector)
 
     def extend(self, candidates: Candidates, rescale: str | None) -> int:
-        return self.differences.extend(candidates, rescale)[0]
+        own = self.differences
+        new, first_new = own.extend(candidates, rescale)
+        inner_products(np.unique(candidates.sequences), first_new, own.sets, own.atoms, own.data, own.mark)
+        return new
 
     def sweep(self, order: np.ndarray, cap: float, upper: float, ridge: float) -> bool:
-        return sweep_sets(order, self.sets, self.differences.vector, cap, upper, ridge)
+        own = self.differences
+        return sweep_sets(order, own.sets, own.atoms, own.data, own.vector, cap, upper, ridge)
 
     def extrapolate(self, share: float, cap: float, upper: float) -> None:
         self.differences.extrapolate(share, cap, upper)
@@ -61,25 +70,31 @@ class ExplicitFeatures:
 
 
 @compiled
-def sweep_sets(order, sets, vector, cap, upper, ridge):
-    """T Algorithm 5, line 7, for each of these sequences: α of its working set to the optimum, u = Σ α g follows."""
-    largest = 0
+def inner_products(sequences, first_new, sets, atoms, data, mark):
+    """⟨g_k, g_l⟩ of new slots with all of their sets. mark: zeros, and zeros again afterwards."""
+    for i in sequences:
+        own, gram, first = atoms_of(sets, i), gram_of(sets, i), sets.bounds[i]
+        for slot in range(first_new[i], sets.bounds[i + 1]):
+            add_multiple_of(sets, slot, 1.0, atoms, mark)
+            add_atoms(own, atoms, data, mark)
+            score_atoms(own, atoms, data, mark)
+            for other in range(first, slot + 1):
+                found = product(sets, other, atoms, mark)
+                gram[slot - first, other - first] = gram[other - first, slot - first] = found
+            for atom in own:
+                for e in range(atoms.begin[atom], atoms.begin[atom + 1]):
+                    mark[atoms.index[e]] = 0.0
+            for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
+                mark[sets.index[e]] = 0.0
+
+
+@compiled
+def sweep_sets(order, sets, atoms, data, vector, cap, upper, ridge):
+    """Visits these sequences in turn; False where a step has no end."""
     for i in order:
-        largest = max(largest, sets.bounds[i + 1] - sets.bounds[i])
-    before, residual = np.empty(largest), np.empty(largest)
-    for i in order:
-        first, end = sets.bounds[i], sets.bounds[i + 1]
-        size, total = end - first, 0.0
-        for k in range(size):
-            before[k] = sets.alpha[first + k]
-            total += before[k]
-        for k in range(size):
-            residual[k] = sets.target[first + k] - product(sets, first + k, vector) - ridge * total
-        gram = sets.gram[sets.gram_bounds[i] : sets.gram_bounds[i + 1]].reshape((size, size))
-        if not ascend(sets.alpha[first:end], residual[:size], gram, cap, upper, ridge):
+        own = atoms_of(sets, i)
+        score_atoms(own, atoms, data, vector)
+        if not visit(i, sets, atoms, vector, cap, upper, ridge):
             return False
-        for k in range(size):
-            change = sets.alpha[first + k] - before[k]
-            if change != 0.0:
-                add_multiple_of(sets, first + k, change, vector)
+        add_atoms(own, atoms, data, vector)
     return True

@@ -21,9 +21,8 @@ from labseq_core.kernels import Gram
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.scoring.kernel_expansion import RunningScores
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.solvers.block_ascent import ascend
-from labseq_core.solvers.differences import Differences
-from labseq_core.solvers.label_sets import Candidates, LabelSets
+from labseq_core.solvers.differences import Differences, add_multiple_of, product, visit
+from labseq_core.solvers.label_sets import Candidates, LabelSets, atoms_of, gram_of
 
 FRESH_AFTER = 200_000  # changes of scores after which they are made anew from β: rounding adds up
 
@@ -78,22 +77,23 @@ class GramFeatures:
 
     def extend(self, candidates: Candidates, rescale: str | None) -> int:
         """The inner products of the new differences are taken in the kernel."""
-        new, first_new = self.differences.extend(candidates, rescale)
-        image = np.empty(self.differences.n_used)
+        own = self.differences
+        new, first_new = own.extend(candidates, rescale)
         for sequences, stored, slots in self._blocks(np.unique(candidates.sequences)):
-            inner_products(sequences, first_new, self.sets, self.differences.listed, self._shape, stored, slots, image)
+            inner_products_by_rows(
+                sequences, first_new, own.sets, own.atoms, self._rows, self._n_labels, stored, slots, own.mark
+            )
         return new
 
     @property
-    def _shape(self) -> tuple[int, int]:
-        """Labels and observations."""
-        return self._running.by_label.shape
+    def _n_labels(self) -> int:
+        return self.scoring.n_labels
 
     def _blocks(self, order: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Sequences in turn, so many that the rows of G at all their positions are kept; these rows, and where they are."""
         gram, offsets = self._running.gram, self.differences.data.offsets
         if gram.is_whole:
-            yield order, *gram.kept(np.unique(self.differences.features[self._observed()] // self._shape[0]))
+            yield order, *gram.kept(np.unique(self.differences.features[self._observed()] // self._n_labels))
             return
         begin = 0
         while begin < order.size:
@@ -109,10 +109,9 @@ class GramFeatures:
 
     def sweep(self, order: np.ndarray, cap: float, upper: float, ridge: float) -> bool:
         own = self.differences
-        change = np.zeros(own.n_used)
         for sequences, stored, slots in self._blocks(order):
             changes = sweep_by_scores(
-                sequences, own.sets, own.listed, own.vector, self._running.by_label, stored, slots, cap, upper, ridge, change
+                sequences, own.sets, own.atoms, own.vector, self._rows, self._running.by_label, stored, slots, cap, upper, ridge
             )  # fmt: skip
             if changes < 0:
                 return False
@@ -129,10 +128,9 @@ class GramFeatures:
         scores += share * (scores - before)
         changed = np.flatnonzero((correction != 0.0) & self._observed())
         if changed.size:
-            n_labels = self._shape[0]
-            ids, place = np.unique(own.features[changed] // n_labels, return_inverse=True)
-            amounts = np.zeros((ids.size, n_labels))
-            amounts[place, own.features[changed] % n_labels] = correction[changed]
+            ids, place = np.unique(own.features[changed] // self._n_labels, return_inverse=True)
+            amounts = np.zeros((ids.size, self._n_labels))
+            amounts[place, own.features[changed] % self._n_labels] = correction[changed]
             self._running.move(ids, amounts)
 
     def take_back(self) -> None:
@@ -157,87 +155,52 @@ def scored_norm(features, vector, by_label):
 
 
 @compiled
-def inner_products(sequences, first_new, sets, listed, shape, stored, slots, image):
-    """⟨g_k, g_l⟩ = Σ_{o, p, s} g_k[o, s] G[o, p] g_l[p, s] + pairs, of new vectors with all of their sets.
-
-    image: room for G g_k at the coordinates that the set has.
-    """
+def inner_products_by_rows(sequences, first_new, sets, atoms, rows, n_labels, stored, slots, mark):
+    """⟨g_k, g_l⟩ of new slots with all of their sets, through G. mark: zeros, and zeros again afterwards."""
     for i in sequences:
-        first, end = sets.bounds[i], sets.bounds[i + 1]
-        size = end - first
-        gram = sets.gram[sets.gram_bounds[i] : sets.gram_bounds[i + 1]].reshape((size, size))
-        for k in range(size):
-            if sets.entry_begin[first + k] >= first_new:
-                take_image(sets, first, end, first + k, listed, shape, stored, slots, image)
-                for other in range(size):
-                    total = 0.0
-                    for e in range(sets.entry_begin[first + other], sets.entry_end[first + other]):
-                        total += sets.value[e] * image[sets.index[e]]
-                    gram[k, other] = gram[other, k] = total
+        own, gram, first = atoms_of(sets, i), gram_of(sets, i), sets.bounds[i]
+        for slot in range(first_new[i], sets.bounds[i + 1]):
+            add_multiple_of(sets, slot, 1.0, atoms, mark)
+            score_by_rows(own, atoms, rows, n_labels, stored, slots)
+            for other in range(first, slot + 1):
+                found = product(sets, other, atoms, mark)
+                gram[slot - first, other - first] = gram[other - first, slot - first] = found
+            for atom in own:
+                atoms.amount[atom] = 0.0
+            for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
+                mark[sets.index[e]] = 0.0
 
 
 @compiled
-def take_image(sets, first, end, slot, listed, shape, stored, slots, image):
-    """image[j] = Σ_o g[o, s] G[o, p] at each coordinate j = (p, s) of the slots from first to end; u itself at pairs."""
-    n_labels, n_observed = shape
-    n_node = n_labels * n_observed
-    for other in range(first, end):
-        for e in range(sets.entry_begin[other], sets.entry_end[other]):
-            j = sets.index[e]
-            feature, total = listed[1 + j], 0.0
-            for own in range(sets.entry_begin[slot], sets.entry_end[slot]):
-                mine = listed[1 + sets.index[own]]
-                if feature >= n_node:
-                    total += sets.value[own] if mine == feature else 0.0
-                elif mine < n_node and mine % n_labels == feature % n_labels:
-                    total += sets.value[own] * stored[slots[mine // n_labels], feature // n_labels]
-            image[j] = total
+def score_by_rows(own, atoms, rows, n_labels, stored, slots):
+    """The score of each of these atoms by the function with their amounts: Σ_p amount[p, s] G[o, p] at (o, s)."""
+    for atom in own:
+        place, total = atoms.place[atom], 0.0
+        for other in own:
+            if atoms.amount[other] != 0.0 and atoms.place[other] % n_labels == place % n_labels:
+                kernel_row = stored[slots[rows[atoms.place[other] // n_labels]]]
+                total += atoms.amount[other] * kernel_row[rows[place // n_labels]]
+        atoms.score[atom] = total
 
 
 @compiled
-def sweep_by_scores(order, sets, listed, vector, by_label, stored, slots, cap, upper, ridge, change):
-    """T Algorithm 5, line 7, for each of these sequences: α to the optimum; u and the scores Gβ follow.
-
-    change: zeros, and zeros again afterwards. Gives how often scores were changed, or -1 where a step has no end.
-    """
-    n_labels, n_observed = by_label.shape
-    n_node, largest, changes = n_labels * n_observed, 0, 0
+def sweep_by_scores(order, sets, atoms, vector, rows, by_label, stored, slots, cap, upper, ridge):
+    """Visits these sequences in turn; the scores Gβ follow. Gives how often they changed, or -1 where a step has no end."""
+    n_labels, changes = by_label.shape[0], 0
     for i in order:
-        largest = max(largest, sets.bounds[i + 1] - sets.bounds[i])
-    before, residual = np.empty(largest), np.empty(largest)
-    for i in order:
-        first, end = sets.bounds[i], sets.bounds[i + 1]
-        size, total = end - first, 0.0
-        for k in range(size):
-            before[k] = sets.alpha[first + k]
-            total += before[k]
-        for k in range(size):
-            product = 0.0
-            for e in range(sets.entry_begin[first + k], sets.entry_end[first + k]):
-                j = sets.index[e]
-                feature = listed[1 + j]
-                score = by_label[feature % n_labels, feature // n_labels] if feature < n_node else vector[j]
-                product += sets.value[e] * score
-            residual[k] = sets.target[first + k] - product - ridge * total
-        gram = sets.gram[sets.gram_bounds[i] : sets.gram_bounds[i + 1]].reshape((size, size))
-        if not ascend(sets.alpha[first:end], residual[:size], gram, cap, upper, ridge):
+        own = atoms_of(sets, i)
+        for atom in own:
+            place = atoms.place[atom]
+            atoms.score[atom] = by_label[place % n_labels, rows[place // n_labels]]
+        if not visit(i, sets, atoms, vector, cap, upper, ridge):
             return -1
-        for k in range(size):
-            amount = sets.alpha[first + k] - before[k]
+        for atom in own:
+            amount, place = atoms.amount[atom], atoms.place[atom]
             if amount != 0.0:
-                for e in range(sets.entry_begin[first + k], sets.entry_end[first + k]):
-                    change[sets.index[e]] += amount * sets.value[e]
-        for k in range(size):
-            if sets.alpha[first + k] != before[k]:
-                for e in range(sets.entry_begin[first + k], sets.entry_end[first + k]):
-                    j = sets.index[e]
-                    amount, feature = change[j], listed[1 + j]
-                    if amount != 0.0:
-                        change[j] = 0.0
-                        vector[j] += amount
-                        if feature < n_node:
-                            changes += 1
-                            add_row(by_label, feature % n_labels, stored, slots[feature // n_labels], amount)
+                atoms.amount[atom] = 0.0
+                vector[atoms.index[atoms.begin[atom]]] += amount
+                add_row(by_label, place % n_labels, stored, slots[rows[place // n_labels]], amount)
+                changes += 1
     return changes
 
 

@@ -20,7 +20,7 @@ from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 
 LARGEST_METRIC = 64  # coordinates whose second derivatives are written out as a matrix
-LARGEST_BLOCK = 6000  # coordinates whose inner products are
+LARGEST_BLOCK = 6000  # rows of a matrix of their inner products, or of the kernel values it is made of
 ROWS_AT_A_TIME = 256  # of the Gram matrix, where they are squared
 RIDGE = 1e-8  # relative to the largest second derivative: coordinates may depend on each other
 Path = tuple[np.ndarray, np.ndarray, np.ndarray]  # a coordinate: observations, labels, pairs of labels (k, 2)
@@ -162,8 +162,8 @@ class _Subspace:
         every = np.arange(self._chosen.count)
         if self._chosen.count <= LARGEST_METRIC:
             return [(every, _inverse_root(self._second_derivatives()))]
-        blocks = self._blocks()
-        if max(map(len, blocks)) > LARGEST_BLOCK:
+        blocks, with_a_label = self._blocks(), np.bincount(self._chosen.nodes[:, 2])
+        if max(with_a_label.max(), *map(len, blocks)) > LARGEST_BLOCK:
             return [(every, 1.0 / np.sqrt(self._curvatures()))]
         return [(own, _inverse_root(self._inner_products(own))) for own in blocks]
 
@@ -210,17 +210,18 @@ class _Subspace:
         d, n_labels = chosen.count, scoring.n_labels
         # What each coordinate does to the scores of one label at all observations, (effects, n).
         kinds, place = np.unique(chosen.nodes[:, [0, 2]], axis=0, return_inverse=True)
-        effects = np.zeros((len(kinds), len(scoring.gram)))
-        np.add.at(effects, place.ravel(), scoring.gram.rows(self.observations)[self._node_entry // n_labels])
+        change, effects = np.zeros((len(self.observations), len(kinds))), np.zeros((len(kinds), len(scoring.gram)))
+        np.add.at(change, (self._node_entry // n_labels, place.ravel()), 1.0)
+        scoring.gram.add_rows(effects, self.observations, change)
         owners, labels = kinds.T
         expected = effects * expansion.expected.T[labels]
-        alike = np.where(labels[:, np.newaxis] == labels, expected @ effects.T, 0.0)
+        alike = expansion.l2 * effects[:, self.observations] @ change + expected @ effects.T
+        alike[labels[:, np.newaxis] != labels] = 0.0
         matrix = np.zeros((d, d))
         add_at(matrix, owners, alike - (expected / expansion.count) @ expected.T)
         pairs = np.zeros((d, n_labels**2))
         np.add.at(pairs, (chosen.edges[:, 0], self._edge_entry), 1.0)
-        variances = self._pair_curvatures() - scoring.eta * expansion.l2
-        matrix += expansion.l2 * self._inner_products(np.arange(d)) + (pairs * variances.ravel()) @ pairs.T
+        matrix += (pairs * self._pair_curvatures().ravel()) @ pairs.T
         return 0.5 * (matrix + matrix.T)
 
 

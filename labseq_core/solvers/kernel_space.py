@@ -43,14 +43,11 @@ class KernelSpace(Euclidean):
         self.n_products += 1
 
     def memory(self, size: int, n: int) -> CurvatureMemory:
-        return ImageMemory(size, n)
+        return ImageMemory(size, n, self.gram.dtype)
 
 
 class ImageMemory(CurvatureMemory):
-    """Pairs with their images, in double precision: a vector and its image must not drift apart."""
-
-    def __init__(self, size: int, n: int):
-        super().__init__(size, n, np.float64)
+    """Pairs with their images, as precise as the Gram matrix is: a vector and its image drift apart by no more than it errs."""
 
     def _products(self, slot: int, step: tuple[np.ndarray, ...], gradient: np.ndarray, used: np.ndarray) -> np.ndarray:
         half = gradient.size // 2

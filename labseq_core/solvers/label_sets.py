@@ -1,9 +1,10 @@
 """Working sets: for each training sequence some labellings, their weights α and the differences of features that they make.
 
-A slot is a labelling y of a sequence, as the positions where it differs from the truth. It comes with a sparse vector
-g = scale · (Ψ(x, y*) - Ψ(x, y)) in the coordinates of some scoring, with its target (what ⟨w, g⟩ should reach) and with the
-inner products ⟨g_k, g_l⟩ in its set. Slots are put in the order of the sequences anew whenever sets change; entries of
-vectors stay where they are until there is no room for more.
+A slot is a labelling y of a sequence, as the positions where it differs from the truth. It stands for the vector
+g = scale · (Ψ(x, y*) - Ψ(x, y)), and comes with its target (what ⟨w, g⟩ should reach) and with the inner products ⟨g_k, g_l⟩ in
+its set. Of g the part of the attributes is given by atoms, the true and the wrong label of each difference, the part of the
+pairs of labels by entries. Slots are put in the order of the sequences anew whenever sets change; entries stay where they are
+until there is no room for more.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ class LabelSets(NamedTuple):
     scale: np.ndarray  # (slots,)
     entry_begin: np.ndarray  # (slots,)
     entry_end: np.ndarray  # (slots,)
-    index: np.ndarray  # (entries,) int32: coordinates of g
-    value: np.ndarray  # (entries,)
+    index: np.ndarray  # (entries,) int32: coordinates of pairs of labels in g
+    value: np.ndarray  # (entries,): of g there
     difference_bounds: np.ndarray  # (slots + 1,)
     position: np.ndarray  # (differences,) int32: where the labelling differs from the truth, in the flat batch
     label: np.ndarray  # (differences,) int32: its label there
+    right: np.ndarray  # (differences,) int32: the atom of the true label there
+    wrong: np.ndarray  # (differences,) int32: the atom of its label
+    atom_bounds: np.ndarray  # (sequences + 1,): sequence i owns these of `atoms`
+    atoms: np.ndarray  # int32: each atom of its labellings once
     gram_bounds: np.ndarray  # (sequences + 1,): sequence i owns a square of ⟨g_k, g_l⟩
     gram: np.ndarray
 
@@ -65,28 +70,33 @@ class Candidates(NamedTuple):
         """One for each of the sequences (ascending), from labels of all positions."""
         return cls(np.ascontiguousarray(sequences), offsets[sequences], labels)
 
+    def and_those_of(self, other: Candidates) -> Candidates:
+        """Both, those of one sequence one after the other."""
+        sequences = np.concatenate([self.sequences, other.sequences])
+        begins = np.concatenate([self.begins, other.begins + self.labels.size])
+        order = np.argsort(sequences, kind="stable")
+        return Candidates(sequences[order], begins[order], np.concatenate([self.labels, other.labels]))
+
 
 def empty_sets(n_sequences: int) -> LabelSets:
-    def zeros(size: int, kind=np.float64) -> np.ndarray:
-        return np.zeros(size, dtype=kind)
-
-    return LabelSets(
-        zeros(n_sequences + 1, np.int64), zeros(0), zeros(0), zeros(0), zeros(0), zeros(0, np.int64), zeros(0, np.int64),
-        zeros(0, np.int32), zeros(0), zeros(1, np.int64), zeros(0, np.int32), zeros(0, np.int32),
-        zeros(n_sequences + 1, np.int64), zeros(0),
-    )  # fmt: skip
+    return room_for(np.zeros(n_sequences + 1, dtype=np.int64), 0, np.zeros(0, dtype=np.int32), np.zeros(0))
 
 
 def room_for(bounds: np.ndarray, n_differences: int, index: np.ndarray, value: np.ndarray) -> LabelSets:
     """Arrays for sets with these bounds, on these entries."""
-    sizes = np.diff(bounds)
-    slots = int(bounds[-1])
+    sizes, slots = np.diff(bounds), int(bounds[-1])
     gram_bounds = np.concatenate([[0], np.cumsum(sizes * sizes)])
+
+    def numbers(size: int) -> np.ndarray:
+        return np.zeros(size, dtype=np.int64)
+
+    def small_numbers(size: int) -> np.ndarray:
+        return np.empty(size, dtype=np.int32)
+
     return LabelSets(
-        bounds, np.zeros(slots), np.zeros(slots), np.empty(slots), np.empty(slots), np.zeros(slots, dtype=np.int64),
-        np.zeros(slots, dtype=np.int64), index, value, np.zeros(slots + 1, dtype=np.int64),
-        np.empty(n_differences, dtype=np.int32), np.empty(n_differences, dtype=np.int32), gram_bounds,
-        np.empty(int(gram_bounds[-1])),
+        bounds, np.zeros(slots), np.zeros(slots), np.empty(slots), np.empty(slots), numbers(slots), numbers(slots),
+        index, value, numbers(slots + 1), *(small_numbers(n_differences) for _ in range(4)), numbers(bounds.size),
+        small_numbers(2 * n_differences), gram_bounds, np.empty(int(gram_bounds[-1])),
     )  # fmt: skip
 
 
@@ -110,7 +120,7 @@ def is_labelling(sets, slot, truth, labels, begin):
 
 @compiled
 def refuse_known(sets, offsets, truth, candidates, is_new):
-    """is_new[c]: neither the truth nor in the part of its set that is kept."""
+    """is_new[c]: neither the truth, nor in the part of its set that is kept, nor a candidate before."""
     for c in range(candidates.sequences.size):
         i = candidates.sequences[c]
         begin = offsets[i]
@@ -122,6 +132,13 @@ def refuse_known(sets, offsets, truth, candidates, is_new):
         for slot in range(sets.bounds[i], sets.bounds[i + 1]):
             if is_new[c] and is_kept(sets, slot) and is_labelling(sets, slot, truth, labels, begin):
                 is_new[c] = False
+        before = c - 1
+        while is_new[c] and before >= 0 and candidates.sequences[before] == i:
+            same = True
+            for t in range(labels.size):
+                same = same and candidates.labels[candidates.begins[before] + t] == labels[t]
+            is_new[c] = not same
+            before -= 1
 
 
 @compiled
@@ -162,11 +179,17 @@ def pack_entries(sets, index, value):
 
 
 @compiled
+def gram_of(sets, i):
+    """⟨g_k, g_l⟩ of sequence i, (slots, slots): a view."""
+    size = sets.bounds[i + 1] - sets.bounds[i]
+    return sets.gram[sets.gram_bounds[i] : sets.gram_bounds[i + 1]].reshape((size, size))
+
+
+@compiled
 def keep_slots(old, i, new):
     """Copies what is kept of sequence i to its place in the new sets; gives the first slot that is still free."""
-    slot, size, old_size = new.bounds[i], new.bounds[i + 1] - new.bounds[i], old.bounds[i + 1] - old.bounds[i]
-    gram = new.gram[new.gram_bounds[i] : new.gram_bounds[i + 1]].reshape((size, size))
-    old_gram = old.gram[old.gram_bounds[i] : old.gram_bounds[i + 1]].reshape((old_size, old_size))
+    slot, old_size = new.bounds[i], old.bounds[i + 1] - old.bounds[i]
+    gram, old_gram = gram_of(new, i), gram_of(old, i)
     for k in range(old_size):
         source = old.bounds[i] + k
         if not is_kept(old, source):
@@ -177,6 +200,7 @@ def keep_slots(old, i, new):
         place = new.difference_bounds[slot]
         for d in range(old.difference_bounds[source], old.difference_bounds[source + 1]):
             new.position[place], new.label[place] = old.position[d], old.label[d]
+            new.right[place], new.wrong[place] = old.right[d], old.wrong[d]
             place += 1
         new.difference_bounds[slot + 1] = place
         row, column = slot - new.bounds[i], 0
@@ -189,12 +213,32 @@ def keep_slots(old, i, new):
 
 
 @compiled
-def put_labelling(new, slot, truth, labels, begin):
-    """Writes where the labelling differs from the truth, and in how many positions."""
+def put_labelling(new, slot, truth, labels, begin, number, n_labels):
+    """Writes where the labelling differs from the truth; gives in how many positions. number: as of `Atoms`."""
     place = new.difference_bounds[slot]
     for t in range(labels.size):
-        if labels[t] != truth[begin + t]:
-            new.position[place], new.label[place] = begin + t, labels[t]
+        right, wrong, here = truth[begin + t], labels[t], (begin + t) * n_labels
+        if wrong != right:
+            new.position[place], new.label[place] = begin + t, wrong
+            new.right[place], new.wrong[place] = number[here + right], number[here + wrong]
             place += 1
     new.difference_bounds[slot + 1] = place
     return place - new.difference_bounds[slot]
+
+
+@compiled
+def list_atoms(new, i, is_listed):
+    """The atoms of all labellings of sequence i, each once; is_listed: of those that are."""
+    place = new.atom_bounds[i]
+    for d in range(new.difference_bounds[new.bounds[i]], new.difference_bounds[new.bounds[i + 1]]):
+        for atom in (new.right[d], new.wrong[d]):
+            if not is_listed[atom]:
+                is_listed[atom] = True
+                new.atoms[place] = atom
+                place += 1
+    new.atom_bounds[i + 1] = place
+
+
+@compiled
+def atoms_of(sets, i):
+    return sets.atoms[sets.atom_bounds[i] : sets.atom_bounds[i + 1]]

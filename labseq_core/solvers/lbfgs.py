@@ -9,25 +9,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core.solvers.curvature import CurvatureMemory, add_multiple, dot
+from labseq_core.solvers.descent import (
+    NO_DESCENT,
+    SMALL_GRADIENT,
+    Descent,
+    Function,
+    Measure,
+    Minimum,
+    Observe,
+    nothing_more,
+)
 from labseq_core.solvers.history import Recorder
 
 SUFFICIENT_DECREASE, CURVATURE = 1e-4, 0.9
 MAX_LINE_SEARCH = 30
 ROUNDING = 1e-13  # relative error of a sum over all sequences
 NEW_DIAGONAL_EVERY = 20  # iterations
-Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
-Measure = Callable[[float, float, np.ndarray], float]
-
-
-@dataclass(frozen=True)
-class Minimum:
-    point: np.ndarray
-    value: float
-    gradient_norm: float
-    iterations: int
-    evaluations: int
-    converged: bool
-    why: str
 
 
 class Euclidean:
@@ -54,11 +51,11 @@ def minimise(
     tol: float,
     recorder: Recorder,
     memory: int = 10,
-    observe: Callable[[int, np.ndarray], dict] = lambda iteration, point: {},
+    observe: Observe = nothing_more,
     diagonal: Callable[[np.ndarray], np.ndarray] | None = None,
     space: Euclidean | None = None,
     measure: Measure | None = None,
-    goal: str = "the gradient is small enough",
+    goal: str = SMALL_GRADIENT,
 ) -> Minimum:
     """Minimise a smooth function that gives (value, gradient). `observe(iteration, point)` adds to the history.
 
@@ -75,114 +72,80 @@ def minimise(
     value, gradient = function(point)
     space.complete(gradient)
     pairs = space.memory(memory, point.size)
-    evaluations, iteration, why = 1, 0, "the iteration limit was reached"
-    norm = space.norm(gradient)
-    first_ratio = ratio = measure(value, norm, point)
-    recorder.record(0, value, 0.0, gradient_norm=norm, evaluations=evaluations, **observe(iteration, point))
-    while ratio > tol and iteration < max_iter and not recorder.stopped:
-        if diagonal is not None and iteration % NEW_DIAGONAL_EVERY == 0:
-            pairs.rescale(np.sqrt(diagonal(point)))
-        direction, slope = pairs.direction(gradient)
+    here = Descent(max_iter=max_iter, tol=tol, recorder=recorder, measure=measure, goal=goal, observe=observe)
+    here.begin(point, value, gradient, space.norm(gradient))
+    while here.goes_on:
+        if diagonal is not None and here.iteration % NEW_DIAGONAL_EVERY == 0:
+            pairs.rescale(np.sqrt(diagonal(here.point)))
+        direction, slope = pairs.direction(here.gradient)
         if slope >= 0.0:  # rounding has spoiled the pairs
             pairs.clear()
-            direction, slope = pairs.direction(gradient)
+            direction, slope = pairs.direction(here.gradient)
         first_step = 1.0 if pairs.order else 1.0 / max(1.0, space.norm(direction))
-        found = line_search(function, point, value, slope, direction, first_step, space)
-        evaluations += found.evaluations
-        stuck = found.step == 0.0 or (found.value >= value and space.norm(found.gradient) >= norm)
-        if stuck:
+        found = line_search(function, here, slope, direction, first_step, space)
+        if not found.is_progress(here):
             if pairs.order:  # try once more along the gradient itself
                 pairs.clear()
                 continue
-            why = "rounding errors allow no further descent"
-            break
-        pairs.add(point, found.point, gradient, found.gradient)
-        point, value, gradient = found.point, found.value, found.gradient
-        iteration += 1
-        norm = space.norm(gradient)
-        ratio = measure(value, norm, point)
-        done = max(iteration / max_iter, share_of_decades(first_ratio, ratio, tol))
-        recorder.record(
-            iteration, value, done, gradient_norm=norm, evaluations=evaluations, **observe(iteration, point)
-        )
-    converged = ratio <= tol
-    if recorder.stopped:
-        why = "stopped by the callback"
-    elif converged:
-        why = goal
-    return Minimum(point, value, norm, iteration, evaluations, converged, why)
-
-
-def norm_of(vector: np.ndarray) -> float:
-    return math.sqrt(dot(vector, vector))
-
-
-def share_of_decades(first: float, now: float, goal: float) -> float:
-    """How far a quantity has fallen from `first` to `goal`, on a log scale: a guess of the work done."""
-    if now <= goal:
-        return 1.0
-    if now >= first or goal <= 0.0:
-        return 0.0
-    return float(np.log(first / now) / np.log(first / goal))
+            return here.end(NO_DESCENT)
+        pairs.add(here.point, found.point, here.gradient, found.gradient)
+        here.move(found.point, found.value, found.gradient, found.norm)
+    return here.end()
 
 
 @dataclass(frozen=True)
 class Step:
+    """The end of a line search; complete, unless no step was found."""
+
     step: float  # 0: none was found
     point: np.ndarray
     value: float
     gradient: np.ndarray
-    evaluations: int
+    norm: float  # of the gradient
+
+    def is_progress(self, before: Descent) -> bool:
+        return self.step > 0.0 and (self.value < before.value or self.norm < before.norm)
 
 
 def line_search(
-    function: Function,
-    origin: np.ndarray,
-    value: float,
-    slope: float,
-    direction: np.ndarray,
-    step: float,
-    space: Euclidean,
+    function: Function, here: Descent, slope: float, direction: np.ndarray, step: float, space: Euclidean
 ) -> Step:
     """A step with sufficient decrease and |slope| <= CURVATURE·|first slope|, by bracketing and cubic interpolation.
 
     low is the best end of the bracket so far, high the other end (None while the minimum has not been passed).
     """
-    low, high = (0.0, value, slope), None
+    low, high = (0.0, here.value, slope), None
     narrowest = 1e-14 * step  # the step is as small as the direction is long: no absolute number would do
-    fallback = Step(0.0, origin, value, origin, 0)
-    for evaluations in range(1, MAX_LINE_SEARCH + 1):
-        point = add_multiple(origin, step, direction)
-        new_value, gradient = function(point)
-        new_slope = space.dot(gradient, direction) if np.isfinite(new_value) else np.inf
-        decreased = new_value <= value + SUFFICIENT_DECREASE * step * slope
-        if not decreased and new_value <= value + ROUNDING * abs(value):
+    best = 0.0, here.point, here.value, here.gradient
+    for _ in range(MAX_LINE_SEARCH):
+        point = add_multiple(here.point, step, direction)
+        value, gradient = function(point)
+        here.evaluations += 1
+        new_slope = space.dot(gradient, direction) if np.isfinite(value) else np.inf
+        decreased = value <= here.value + SUFFICIENT_DECREASE * step * slope
+        if not decreased and value <= here.value + ROUNDING * abs(here.value):
             # The value can no longer tell, but the slope can (Hager and Zhang's approximate condition).
             decreased = new_slope <= (2.0 * SUFFICIENT_DECREASE - 1.0) * slope
         if decreased and abs(new_slope) <= -CURVATURE * slope:
-            return _accepted(step, point, new_value, gradient, evaluations, space)
-        if not decreased or new_value > low[1]:
-            high = (step, new_value, new_slope)
+            best = step, point, value, gradient
+            break
+        if not decreased or value > low[1]:
+            high = (step, value, new_slope)
         else:
-            fallback = Step(step, point, new_value, gradient, evaluations)
+            best = step, point, value, gradient
             if new_slope * ((high[0] if high else np.inf) - low[0]) >= 0:
                 high = low
-            low = (step, new_value, new_slope)
+            low = (step, value, new_slope)
         if high is None:
             step = 2.0 * step
         else:
             step = _between(low, high)
             if abs(high[0] - low[0]) <= max(narrowest, 1e-14 * abs(low[0])):
                 break
-    return _accepted(fallback.step, fallback.point, fallback.value, fallback.gradient, evaluations, space)
-
-
-def _accepted(
-    step: float, point: np.ndarray, value: float, gradient: np.ndarray, evaluations: int, space: Euclidean
-) -> Step:
-    if step > 0.0:
-        space.complete(gradient)
-    return Step(step, point, value, gradient, evaluations)
+    if best[0] == 0.0:
+        return Step(*best, here.norm)
+    space.complete(best[3])
+    return Step(*best, space.norm(best[3]))
 
 
 def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:

@@ -48,7 +48,7 @@ class GramProblem:
         return value + 0.5 * self.l2 * dot(point[:size], point[size:]), gradient
 
     def _vector(self, statistics: ChainStatistics) -> np.ndarray:
-        vector = np.empty(2 * self.space.size)
+        vector = self.space.zeros()  # the image may stay so: sums with it must be numbers
         beta, delta = self.space.parts(vector[: self.space.size])
         beta[:], delta[:] = self.scoring.coefficients(statistics)
         return vector

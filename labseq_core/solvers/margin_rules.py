@@ -88,7 +88,13 @@ class MarginRule:
         if self.rescale == "slack":
             found = slack_rescaled_rivals(potentials, truth, sequences)
             largest, bounds = found.scores, found.bounds
-            candidates = Candidates.whole(sequences[largest > 0.0], found.labels, potentials.offsets)
+            some = sequences[largest > 0.0]
+            candidates = Candidates.whole(some, found.labels, potentials.offsets)
+            if wanted > 1 and some.size:
+                # F > F(y*) - 1 is what violates this margin, at any distance.
+                least = path_scores(potentials, truth) - 1.0
+                others = diverse_rivals(potentials, truth, some, k=wanted - 1, least=least, share=CLOSE)
+                candidates = candidates.and_those_of(_listed(others, some, least[some], potentials.offsets))
         else:
             # x = F + b - F(y*), b = Δ as the loss of decoding or 1
             loss = float(self.rescale == "margin")

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Protocol
 
 import numpy as np
 
+from labseq_core.solvers.descent import NO_DESCENT, Descent, Function, Measure, Minimum, Observe, nothing_more
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import Euclidean, Function, Measure, Minimum, line_search, share_of_decades
+from labseq_core.solvers.lbfgs import Euclidean, line_search
 
 MAX_DIRECTIONS = 50  # of conjugate gradients, for one Newton step
 LOOSEST = 0.5  # the share of the last gain, times the number of directions, that is not worth another direction
@@ -40,47 +40,26 @@ def minimise_newton(
     space: Euclidean,
     measure: Measure,
     goal: str,
-    observe: Callable[[int, np.ndarray], dict] = lambda iteration, point: {},
+    observe: Observe = nothing_more,
 ) -> Minimum:
     """As `lbfgs.minimise`, for a convex function with a second derivative. The history counts `directions` too."""
     point = np.array(start, dtype=np.float64)
     value, gradient = function(point)
     space.complete(gradient)
-    evaluations, iteration, directions, why = 1, 0, 0, "the iteration limit was reached"
-    norm = space.norm(gradient)
-    first_ratio = ratio = measure(value, norm, point)
-    recorder.record(
-        0, value, 0.0, gradient_norm=norm, evaluations=evaluations, directions=directions, **observe(iteration, point)
-    )
-    while ratio > tol and iteration < max_iter and not recorder.stopped:
-        enough = min(LOOSEST, math.sqrt(ratio))
-        done = max(iteration / max_iter, share_of_decades(first_ratio, ratio, tol))
-        step, used = newton_step(
-            curvature(point), gradient, space, enough, partial(recorder.tell, iteration, value, done)
-        )
+    directions = 0
+    here = Descent(max_iter=max_iter, tol=tol, recorder=recorder, measure=measure, goal=goal, observe=observe)
+    here.begin(point, value, gradient, space.norm(gradient), directions=directions)
+    while here.goes_on:
+        enough = min(LOOSEST, math.sqrt(here.ratio))
+        step, used = newton_step(curvature(here.point), here.gradient, space, enough, here.tell)
         directions += used
         if recorder.stopped and used == 0:
             break
-        found = line_search(function, point, value, space.dot(gradient, step), step, 1.0, space)
-        evaluations += found.evaluations
-        if found.step == 0.0 or (found.value >= value and space.norm(found.gradient) >= norm):
-            why = "rounding errors allow no further descent"
-            break
-        point, value, gradient = found.point, found.value, found.gradient
-        iteration += 1
-        norm = space.norm(gradient)
-        ratio = measure(value, norm, point)
-        done = max(iteration / max_iter, share_of_decades(first_ratio, ratio, tol))
-        recorder.record(
-            iteration, value, done, gradient_norm=norm, evaluations=evaluations, directions=directions,
-            **observe(iteration, point),
-        )  # fmt: skip
-    converged = ratio <= tol
-    if recorder.stopped:
-        why = "stopped by the callback"
-    elif converged:
-        why = goal
-    return Minimum(point, value, norm, iteration, evaluations, converged, why)
+        found = line_search(function, here, space.dot(here.gradient, step), step, 1.0, space)
+        if not found.is_progress(here):
+            return here.end(NO_DESCENT)
+        here.move(found.point, found.value, found.gradient, found.norm, directions=directions)
+    return here.end()
 
 
 def newton_step(

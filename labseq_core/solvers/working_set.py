@@ -16,10 +16,10 @@ import numpy as np
 from labseq_core._checks import LabSeqError
 from labseq_core.chain import ChainPotentials
 from labseq_core.solvers.curvature import dot
+from labseq_core.solvers.descent import share_of_decades
 from labseq_core.solvers.differences import MarginFeatures
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.label_sets import Candidates
-from labseq_core.solvers.lbfgs import share_of_decades
 from labseq_core.solvers.margin_rules import MarginRule
 
 FIRST_BATCHES = 32  # of the first round: weights are of use before all sequences have been seen

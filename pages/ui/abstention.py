@@ -88,9 +88,11 @@ def _figures(found: RunResult, curves: Mapping[str, AbstentionCurve], rows: list
 
 
 def _table(rows: list[dict]) -> pd.DataFrame:
+    """A row per method; with its threshold, if that is another than the slider's for some."""
+    own = not all(row["probability"] for row in rows)
     shown = {
         row["method"]: {
-            "Threshold": f"{row['threshold']:.2f}" if row["probability"] else f"gap {row['threshold']:.3g}",
+            **({"Threshold": _threshold(row)} if own else {}),
             "Answered": f"{row['coverage']:.1%}",
             "Precision": _share(row["precision"]),
             "Recall": _share(row["recall"]),
@@ -100,6 +102,10 @@ def _table(rows: list[dict]) -> pd.DataFrame:
         for row in rows
     }
     return pd.DataFrame.from_dict(shown, orient="index").rename_axis("Method")
+
+
+def _threshold(row: dict) -> str:
+    return f"{row['threshold']:.2f}" if row["probability"] else f"gap {row['threshold']:.3g}"
 
 
 def _share(value: float | None) -> str:

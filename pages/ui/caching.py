@@ -277,7 +277,8 @@ def run_line(run_id: str) -> str:
 
 
 def _run_line(run: RunSummary) -> str:
-    return _line(run.dataset, run.labels, run.features, run.folds, run.seed, run.run_id)
+    features = f"{run.features} · first {run.sequences} sequences" if run.sequences else run.features
+    return _line(run.dataset, run.labels, features, run.folds, run.seed, run.run_id)
 
 
 def default_line(found: RunResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from math import isfinite
 
@@ -31,8 +31,11 @@ def choose_figure_format() -> None:
     )  # fmt: skip
 
 
-def draw(figure: go.Figure, name: str, alt: str) -> None:
-    """Put a figure on the page. `name` becomes the name of a saved file, `alt` is read aloud."""
+def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], None] | None = None) -> None:
+    """Put a figure on the page. `name` becomes the name of a saved file, `alt` is read aloud.
+
+    clicked: told the `customdata` of a marker that was clicked, before the page runs again.
+    """
     kind = st.session_state.get(_FORMAT_KEY) or FIGURE_FORMATS[0]
     config = {
         "displaylogo": False,
@@ -40,7 +43,17 @@ def draw(figure: go.Figure, name: str, alt: str) -> None:
         "modeBarButtonsToRemove": ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
         "toImageButtonOptions": {"format": kind.lower(), "filename": f"labseq-{name}", "scale": 2},
     }
-    st.plotly_chart(figure, key=f"chart.{name}", config=config, alt=alt)
+    key = f"chart.{name}"
+    if clicked is None:
+        st.plotly_chart(figure, key=key, config=config, alt=alt)
+        return
+
+    def selected() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        if points:
+            clicked(points[0]["customdata"])
+
+    st.plotly_chart(figure, key=key, config=config, alt=alt, on_select=selected, selection_mode="points")
 
 
 def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Figure:

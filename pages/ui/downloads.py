@@ -15,6 +15,6 @@ def csv_button(label: str, table: pd.DataFrame, file: str) -> None:
     )
 
 
-def file_name(what: str, run_id: str, label: str = "") -> str:
+def file_name(what: str, run_id: str, label: str = "", ending: str = "csv") -> str:
     """What it is, of which run, and of which of its models."""
-    return "-".join(["labseq", what, run_id, *([label] if label else [])]).translate(_PLAIN) + ".csv"
+    return "-".join(["labseq", what, run_id, *([label] if label else [])]).translate(_PLAIN) + f".{ending}"

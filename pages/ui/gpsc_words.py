@@ -14,13 +14,15 @@ INTRODUCTION = (
 GLOSSARY = """
 - **Observation**: a training token with its features, equal ones counted once. The model is a sum over observations of
   coefficients times likeness.
-- **Coordinate**: what a sparse model takes at a time: a training token together with a pair of labels. **% parameters**:
-  coordinates for each training token, as the thesis counts. One observation can be taken with several pairs of labels.
+- **Coordinate**: what a sparse model takes at a time: a training token together with a pair of labels or, in labelled
+  sequences, a whole sentence with a labelling. **% parameters**: coordinates for each training token, as the thesis counts.
+  One observation can be taken with several pairs of labels.
 - **% observations touched**: share of the training tokens whose observation has a coefficient. Prediction has to compare
   a new word with these only: the fewer, the faster.
 - **refit**: which coefficients are fitted after each step. *last*: those just taken, the others stay: quick but coarse.
-  *all*: every one anew. *end*: as last, and all of them once at the end.
-- **select**: the sentence to take from. *random*: sentences take turns. *best*: always the one where the objective is steepest.
+  *all*: every one anew. *growth*: as last, and all of them whenever there are many more, and at the end.
+- **select**: the sentence to take from. *random*: sentences take turns. *best*: always the one where the objective is
+  steepest. *sample*: the steepest of ten at random.
 - **Objective**: what training minimises, minus log-likelihood plus the penalty on rough functions.
 - **Certificate**: a number that is computed from the gradient and that the objective can be above its minimum *at most*.
   Training stops when it is small: so "converged" is a proof and no guess.

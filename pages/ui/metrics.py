@@ -72,7 +72,7 @@ def summary_table(summary: list[dict], whole: bool = False) -> pd.DataFrame:
 def mean_and_error(mean: float | None, error: float | None) -> str:
     if mean is None:
         return "–"
-    return f"{mean:.{DECIMALS}f}" if error is None else f"{mean:.{DECIMALS}f}\u00a0±\u00a0{error:.{DECIMALS}f}"
+    return f"{mean:.{DECIMALS}f}" if error is None else f"{mean:.{DECIMALS}f} ±\u00a0{error:.{DECIMALS}f}"
 
 
 def fold_table(found: RunResult) -> pd.DataFrame:

@@ -25,6 +25,7 @@ def navigate() -> st.Page:
             st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
             st.Page("pages/abstain.py", title="Abstain", icon=":material/front_hand:"),
             st.Page("pages/inside.py", title="Inside", icon=":material/search_insights:"),
+            st.Page("pages/sequence.py", title="One sequence", icon=":material/account_tree:"),
             st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
         ]
     )

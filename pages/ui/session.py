@@ -10,6 +10,8 @@ import streamlit as st
 
 from labseq_core import LabSeqError
 
+_DIGITS = 10  # a number in the URL with more is none of ours
+
 
 def remember(name: str, value: str) -> None:
     """Put a value into the URL, and keep it for when the visitor comes back from another page."""
@@ -33,11 +35,18 @@ def forget(name: str) -> None:
 
 
 def choose(
-    label: str, name: str, options: Sequence[str], describe: Callable[[str], str], default: str, keep: bool = False
+    label: str,
+    name: str,
+    options: Sequence[str],
+    describe: Callable[[str], str],
+    default: str,
+    keep: bool = False,
+    **more,
 ) -> str:
     """A select box whose value stands in the URL by id, not by its text as with Streamlit's own binding.
 
     A value in the URL that is no option is dropped unless `keep`; check `recall(name)` before if the visitor should be told.
+    more: as the select box takes it.
     """
     wanted = recall(name)
     if wanted not in options:
@@ -46,11 +55,43 @@ def choose(
         wanted = default if default in options else options[0]
     key = f"{name}.choice"
     st.session_state[key] = wanted
-    return st.selectbox(label, options, format_func=describe, key=key, on_change=_chosen, args=(name, key))
+    return st.selectbox(label, options, format_func=describe, key=key, on_change=_chosen, args=(name, key), **more)
 
 
-def _chosen(name: str, key: str) -> None:
-    remember(name, st.session_state[key])
+def choose_number(
+    label: str,
+    name: str,
+    low: int,
+    high: int,
+    default: int,
+    draw: Callable = st.slider,
+    forgets: Sequence[str] = (),
+    **more,
+) -> int:
+    """A whole number that stands in the URL; one that is out of bounds there is dropped, and the default may change.
+
+    draw: how it is chosen. forgets: choices that make no sense any more when this one changes. more: as `draw` takes it.
+    """
+    wanted = recall(name) or ""
+    fits = wanted.isdecimal() and len(wanted) < _DIGITS and low <= int(wanted) <= high
+    if not fits:
+        forget(name)
+    if low == high:
+        return low
+    key = f"{name}.choice"
+    st.session_state[key] = int(wanted) if fits else default
+    return draw(label, low, high, key=key, on_change=_chosen, args=(name, key, forgets), **more)
+
+
+def _chosen(name: str, key: str, forgets: Sequence[str] = ()) -> None:
+    change(name, str(st.session_state[key]), forgets)
+
+
+def change(name: str, value: str | None, forgets: Sequence[str] = ()) -> None:
+    """Make a choice from a button; None takes it back. forgets: choices that make no sense any more."""
+    remember(name, value) if value else forget(name)
+    for other in forgets:
+        forget(other)
 
 
 def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False, **choices: str | list[str]) -> None:

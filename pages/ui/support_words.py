@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from labseq_core.learners.hmsvm import HMSVM
 
 OTHERWISE = "No method of this run is an HM-SVM, so there are no support sequences to show; another run is shown."
@@ -13,13 +15,15 @@ INTRODUCTION = (
 GLOSSARY = """
 - **Support sequence**: a wrong labelling of a training sentence that comes closer to the truth than the margin, or beats it.
   **Support example**: a sentence that has one.
-- **α**: how hard the model leans on a rival. Per sentence the α sum up to at most `C` (with one slack per sentence).
+- **α**: how hard the model leans on a rival. Per sentence the α sum up to at most `C` (slack `l1`; with slack rescaling it is
+  the α divided by the number of wrong labels that do).
 - **Margin**: by how much the true labelling wins over a rival. Sentences without support sequences keep it without help:
   taken out of the training data, they would change nothing.
 - **Primal objective**: what training minimises, half the squared length of the weights plus C times the violations.
   **Dual objective**: a number that is never above that minimum, and which training pushes up. Their difference, the
   **duality gap**, says how far from the best the model can be at most: training stops when it is small.
-- **Working set**: the rivals that were ever found too close; only these are optimised, out of labels^length many.
+- **Working set**: rivals that were found too close and not dropped since for want of weight; only these are optimised, out of
+  labels^length many.
 """
 FIGURE = (
     "The sentence with its true labels, then its support sequences, largest α first. Only labels that differ from the truth "
@@ -29,8 +33,9 @@ GAP = (
     "Each round looks for new rivals with the Viterbi algorithm, then shifts α among the known ones. The optimum lies "
     "between the two ends; before the last round the primal leaves out sentences that were safe when last looked at."
 )
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 WORKING_SET = (
-    "Rivals found so far, and those of them that the model leans on. A line that levels off means few new ones come."
+    "Rivals that are held, and those of them that the model leans on. A line that levels off means few new ones come."
 )
 GROWTH = (
     "Most rivals are found in the first rounds. Later rounds pass by sentences that are safe, and drop rivals that the model "
@@ -50,13 +55,20 @@ def sparseness_line(learner: HMSVM) -> str:
 
 
 def _labellings(log10: float | None) -> str:
-    return "" if log10 is None else f" There are about 10^{log10:.0f} wrong labellings in all."
+    power = "" if log10 is None else f"{log10:.0f}".translate(_RAISED)
+    return power and f" There are about 10{power} wrong labellings in all."
 
 
 def gap_line(learner: HMSVM) -> str:
     """How close to the optimum it is."""
+    ended = f"after {learner.n_iter_} rounds. {learner.stop_reason_[:1].upper()}{learner.stop_reason_[1:]}."
+    if not math.isfinite(learner.primal_objective_):
+        why = (
+            "some margins are still closed"
+            if learner.exact_
+            else "too many labellings were not looked at to bound their cost"
+        )
+        return f"Dual objective {learner.dual_objective_:.6g}; nothing bounds the optimum from above, as {why}, {ended}"
     share = learner.gap_ / abs(learner.primal_objective_) if learner.primal_objective_ else 0.0
-    return (
-        f"Primal objective {learner.primal_objective_:.6g}, dual {learner.dual_objective_:.6g}: the gap is "
-        f"{share:.2%} of the primal after {learner.n_iter_} rounds. {learner.stop_reason_.capitalize()}."
-    )
+    primal = f"Primal objective {'' if learner.exact_ else 'at most '}{learner.primal_objective_:.6g}"
+    return f"{primal}, dual {learner.dual_objective_:.6g}: the gap is {share:.2%} of the primal {ended}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import islice
 from math import floor
@@ -12,6 +12,8 @@ from pages.ui.colours import OUTSIDE, label_styles
 # A browser freezes over very long sentences and over files whose words were taken for labels.
 TOKENS_SHOWN = 200
 LABELS_SHOWN = 60
+LETTERS_SHOWN = 60  # of a word above a column
+_HERE = ' class="ls-here" aria-current="true"'
 
 
 def legend(label_counts: dict[str, int], all_labels: list[str]) -> str:
@@ -51,34 +53,71 @@ def _chip(word: str, label: str, style: str) -> str:
 
 
 def labellings(
-    tokens: Sequence[str], truth: Sequence[str], predictions: dict[str, Sequence[str]], all_labels: list[str]
+    tokens: Sequence[str],
+    truth: Sequence[str] | None,
+    predictions: Mapping[str, Sequence[str]],
+    all_labels: list[str],
+    notes: Mapping[str, Sequence[str]] | None = None,
+    here: int | None = None,
 ) -> str:
     """A sentence with the true labels and, under one another, those of each method; wrong ones are framed and crossed.
 
-    `all_labels`: those of the whole run, so that a label has the same colour in every sentence.
+    truth: None where nobody knows it. `all_labels`: those of the whole run, so that a label has the same colour in every
+    sentence. notes: by method, a few words under each label. here: the position to point at.
     """
     styles = label_styles(all_labels)
-    tokens, left_out = tokens[:TOKENS_SHOWN], len(tokens) - TOKENS_SHOWN
-    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in tokens)
-    rows = [_row("truth", truth, truth, styles)]
-    rows += [_row(name, given, truth, styles) for name, given in predictions.items()]
+    rows = [] if truth is None else [_row("truth", [_cell(label, styles[label]) for label in truth[:TOKENS_SHOWN]])]
+    for name, given in predictions.items():
+        wrong = [False] * len(given) if truth is None else [a != b for a, b in zip(given, truth)]
+        under = notes[name] if notes and name in notes else [""] * len(given)
+        cells = zip(given[:TOKENS_SHOWN], wrong, under)
+        rows.append(_row(name, [_cell(label, styles[label], "✗ " if bad else "", note) for label, bad, note in cells]))
+    return _under(tokens, rows, "Labels of one sentence", here)
+
+
+def changes(
+    tokens: Sequence[str],
+    before: Mapping[str, Sequence[str]],
+    after: Mapping[str, Sequence[str]],
+    all_labels: list[str],
+    notes: Mapping[str, Sequence[str]],
+    here: int,
+) -> str:
+    """A sentence with labels of several methods; those that were others before are framed and have an arrow."""
+    styles, rows = label_styles(all_labels), []
+    for name, given in after.items():
+        cells = islice(zip(given, before[name], notes[name]), TOKENS_SHOWN)
+        rows.append(_row(name, [_cell(new, styles[new], "" if new == old else "→ ", note) for new, old, note in cells]))
+    return _under(tokens, rows, "Labels after one was forced", here)
+
+
+def _under(tokens: Sequence[str], rows: Iterable[str], what: str, here: int | None = None) -> str:
+    """A table with a column for each word; the first column stays when the rest scrolls."""
+    left_out = len(tokens) - TOKENS_SHOWN
+    head = "".join(
+        f'<th scope="col"{_HERE if place == here else ""}><bdi>{escape(shortened(word))}</bdi></th>'
+        for place, word in enumerate(tokens[:TOKENS_SHOWN])
+    )
     return (
-        f'<div class="ls-scroll" role="region" tabindex="0" aria-label="Labels of one sentence">'
+        f'<div class="ls-scroll" role="region" tabindex="0" aria-label="{what}">'
         f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>{_more(left_out, 'tokens')}"
     )
 
 
-def _row(name: str, given: Sequence[str], truth: Sequence[str], styles: dict[str, str]) -> str:
-    cells = "".join(
-        _cell(label, label == true, styles[label]) for label, true in islice(zip(given, truth), TOKENS_SHOWN)
-    )
-    return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
+def shortened(word: str) -> str:
+    """A word that does not fill the page by itself."""
+    return word if len(word) <= LETTERS_SHOWN else f"{word[:LETTERS_SHOWN]}… ({len(word):,} letters)"
 
 
-def _cell(label: str, right: bool, style: str) -> str:
-    mark = "" if right else ' class="ls-wrong"'
-    return f'<td{mark} style="{style}">{"" if right else "✗ "}{escape(label)}</td>'
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
+
+
+def _cell(label: str, style: str, mark: str = "", note: str = "") -> str:
+    framed = ' class="ls-wrong"' if mark else ""
+    under = f"<small>{escape(note)}</small>" if note else ""
+    return f'<td{framed} style="{style}">{mark}{escape(label)}{under}</td>'
 
 
 def rivals(tokens: Sequence[str], rows: Sequence[dict], all_labels: list[str]) -> str:
@@ -86,22 +125,23 @@ def rivals(tokens: Sequence[str], rows: Sequence[dict], all_labels: list[str]) -
 
     rows: dicts with `alpha` and `labels`, the true labelling first; None stands for a label as in the truth.
     """
-    styles = label_styles(all_labels)
-    tokens, left_out = tokens[:TOKENS_SHOWN], len(tokens) - TOKENS_SHOWN
-    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in tokens)
-    lines = []
-    for place, row in enumerate(rows):
-        name = "truth" if place == 0 else f"α&nbsp;=&nbsp;{row['alpha']:.3g}"
-        cells = "".join(
-            "<td>·</td>" if label is None else f'<td style="{styles[label]}">{escape(label)}</td>'
-            for label in islice(row["labels"], TOKENS_SHOWN)
-        )
-        lines.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
-    return (
-        f'<div class="ls-scroll" role="region" tabindex="0" aria-label="Support sequences of one sentence">'
-        f'<table class="ls-under"><thead><tr><th scope="row">sentence</th>{head}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>{_more(left_out, 'tokens')}"
-    )
+    names = ["truth", *(f"α\u00a0=\u00a0{row['alpha']:.3g}" for row in rows[1:])]
+    return differing(tokens, names, [row["labels"] for row in rows], all_labels, "Support sequences of one sentence")
+
+
+def differing(
+    tokens: Sequence[str],
+    names: Sequence[str],
+    labellings: Sequence[Sequence[str | None]],
+    all_labels: list[str],
+    what: str,
+) -> str:
+    """A sentence with several labellings under one another; None stands for a label as in the first, and is a dot."""
+    styles, rows = label_styles(all_labels), []
+    for name, labels in zip(names, labellings):
+        given = islice(labels, TOKENS_SHOWN)
+        rows.append(_row(name, ["<td>·</td>" if label is None else _cell(label, styles[label]) for label in given]))
+    return _under(tokens, rows, what)
 
 
 def withheld(

@@ -8,10 +8,18 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from labseq_core._jit import warm_up
 from labseq_core.dashboard_settings import app_path
+from labseq_core.experiments.defaults import METHODS
 
 SECONDS_PER_RUN = 30
 SECONDS_TO_TRAIN = 180  # routines may have to be compiled first
+
+
+@pytest.fixture(scope="session", autouse=True)
+def first_page_compiled() -> None:
+    """Every visit begins on Start, which asks three models; to compile is not what a page has its seconds for."""
+    warm_up(methods=METHODS, parallel=False)
 
 
 @pytest.fixture

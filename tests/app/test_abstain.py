@@ -8,7 +8,7 @@ from math import floor
 import pytest
 
 from labseq_core.evaluation import abstention_curve, calibration, compare_at
-from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, result
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.experiments.runner import scored_part
 from labseq_core.explain import withheld_rows
 from tests.app.conftest import problems, text
@@ -102,6 +102,7 @@ def test_nothing_withheld_and_nothing_answered(open_page):
 
 def test_methods_without_probabilities_enter_by_choice_and_are_marked(open_page):
     app = open_page("abstain", run=RUN)
+    assert "Threshold" not in app.table[0].value, "it is the slider's for all"
     app.toggle(key="gaps").set_value(True).run()
     assert problems(app) == []
     assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::2]] == [CRF, DENSE, SPARSE, GAP]
@@ -109,6 +110,7 @@ def test_methods_without_probabilities_enter_by_choice_and_are_marked(open_page)
     expected = compare_at({CRF: curve(0)[1], GAP: curve(3)[1]}, 0.7)[1]
     row = app.table[0].value.loc[GAP]
     assert row["Threshold"] == f"gap {expected['threshold']:.3g}"
+    assert app.table[0].value.loc[CRF, "Threshold"] == "0.70"
     assert row["Answered"] == f"{expected['coverage']:.1%}"
     app.segmented_control(key="model").set_value(GAP).run()
     assert problems(app) == []
@@ -119,8 +121,9 @@ def test_methods_without_probabilities_enter_by_choice_and_are_marked(open_page)
 
 def test_calibration(open_page):
     app = open_page("abstain", run=RUN)
-    given, _ = curve(2)
-    scores = calibration(scored_part(result(RUN).config).labels, given.marginals, given.classes)
+    config = result(RUN).config
+    part, learner = scored_part(config), model(RUN, config.methods[2].label)
+    scores = calibration(part.labels, learner.marginals(part), learner.classes_)
     row = app.table[1].value.loc[SPARSE]
     assert (row["Log loss"], row["ECE"]) == (f"{scores.log_loss:.4f}", f"{scores.ece:.4f}")
     trace = next(trace for trace in charts(app)[RELIABILITY] if trace["name"] == SPARSE)
@@ -133,7 +136,7 @@ def test_other_runs_with_folds_and_without_scores_only(open_page):
     assert "the first fold that was held out" in text(app)
     app.toggle(key="gaps").set_value(True).run()
     assert problems(app) == []
-    assert "Averaged perceptron · score gap, not a probability" in app.table[0].value.index
+    assert GAP in app.table[0].value.index
 
 
 @pytest.mark.usefixtures("no_runs")

@@ -106,7 +106,7 @@ def trained(*methods: MethodChoice) -> str:
 
 def test_zeros_of_l1_and_forbidden_transitions_are_told(open_page):
     sparse = MethodChoice("crf", {"l1": 1.0, "constraints": "bio", "max_iter": 20})
-    run_id = trained(MethodChoice("naive-bayes"), MethodChoice("maxent", {"max_iter": 5}), sparse)
+    run_id = trained(MethodChoice("naive-bayes"), sparse, MethodChoice("maxent", {"max_iter": 5}))
     app = open_page("inside", run=run_id)
     assert problems(app) == []
     control = app.segmented_control(key="method")
@@ -121,7 +121,7 @@ def test_zeros_of_l1_and_forbidden_transitions_are_told(open_page):
     assert heat_map["z"][place[0]][place[1]] is None
     assert heat_map["text"][place[0]][place[1]] == "✕"
     assert "forbidden by the constraints" in text(app)
-    control.set_value(control.options[0]).run()
+    control.set_value(control.options[1]).run()
     assert problems(app) == []
     assert "sees every token by itself" in text(app)
 

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from labseq_core import HMSVM
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.explain import support_examples, support_figure, training_rows
+from pages.ui.support_words import gap_line, sparseness_line
 from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
 
@@ -58,7 +60,7 @@ def test_a_sentence_with_its_rivals(open_page, place):
     rows = support_figure(learner, number, 10)
     assert shown.count("<tr>") == 1 + len(rows)
     for row in rows[1:]:
-        assert f"α&nbsp;=&nbsp;{row['alpha']:.3g}" in shown
+        assert f"α\u00a0=\u00a0{row['alpha']:.3g}" in shown
     differing = sum(label is None for row in rows[1:] for label in row["labels"])
     assert shown.count("<td>·</td>") == differing
 
@@ -70,3 +72,37 @@ def test_models_that_need_no_support_or_have_none(open_page):
     assert problems(app) == []
     assert "No method of this run is an HM-SVM" in text(app)
     assert "support sequences of" in text(app)
+
+
+@pytest.mark.parametrize(
+    ("options", "length", "said"),
+    [
+        ({"C": 1.0}, 3, "Primal objective 0.7"),
+        (
+            {"slack": "none", "max_iter": 1},
+            3,
+            "nothing bounds the optimum from above, as some margins are still closed, after 1",
+        ),
+        ({"slack": "labelling", "max_labellings": 1, "C": 1e-3}, 3, "Primal objective at most "),
+        (
+            {"slack": "labelling", "max_labellings": 1, "C": 1e-6},
+            2000,
+            "as too many labellings were not looked at to bound",
+        ),
+    ],
+)
+def test_what_is_said_of_the_gap(options, length, said):
+    X = [[f"word{(i * t) % 3}" for t in range(length)] for i in (1, 2)]
+    Y = [[word.replace("word", "label") for word in x] for x in X]
+    line = gap_line(HMSVM(**options).fit(X, Y))
+    assert said in line
+    assert "nan" not in line
+    assert "inf" not in line
+
+
+def test_how_many_labellings_there_are():
+    X = [["a", "b"] * 6, ["b"]]
+    model = HMSVM().fit(X, [[word.upper() for word in x] for x in X])
+    assert sparseness_line(model).endswith(" There are about 10⁴ wrong labellings in all.")  # 2^12 - 1 and 1
+    one = HMSVM().fit([["a"]], [["A"]])
+    assert sparseness_line(one).endswith("keep the margin without any.")

@@ -9,19 +9,31 @@ from streamlit.testing.v1 import AppTest
 
 from labseq_core.data.catalogue import list_datasets
 from labseq_core.experiments import default_results
+from pages.ui.compare_words import MEASURES
 from tests.app.conftest import problems
 
 CHOICES = 40
 # Their options are shown by a text but chosen by an id.
 IDS = {
     "dataset.choice": [info.name for info in list_datasets()],
+    "metric.choice": list(MEASURES),
     "run.choice": [found.run_id for found in default_results().values()],
     "token.choice": [str(place) for place in range(1, 100)],
 }
 
+TEXTS = ["", "cap", "Ana vive en Lima", "<b>a</b> \u202e ![x](y) *", "x" * 1500, "a " * 300]
+
 
 def widgets(app: AppTest) -> list:
-    kinds = (app.selectbox, app.multiselect, app.segmented_control, app.number_input, app.toggle, app.slider)
+    kinds = (
+        app.selectbox,
+        app.multiselect,
+        app.segmented_control,
+        app.number_input,
+        app.toggle,
+        app.slider,
+        app.text_input,
+    )
     return [widget for kind in kinds for widget in kind if not widget.disabled]
 
 
@@ -34,8 +46,11 @@ def change(widget, random: Random) -> None:
     elif kind == "Toggle":
         widget.set_value(not widget.value)
     elif kind in ("NumberInput", "Slider"):
-        low, high = widget.min, min(widget.max, 50)
-        widget.set_value(type(widget.value)(low + random.random() * (high - low)))
+        low, high = widget.min or 0, min(50 if widget.max is None else widget.max, 50)
+        number = int if widget.value is None else type(widget.value)
+        widget.set_value(number(low + random.random() * (high - low)))
+    elif kind == "TextInput":
+        widget.set_value(random.choice(TEXTS))
     elif kind == "Multiselect":
         widget.set_value(random.sample(widget.options, random.randint(0, min(3, len(widget.options)))))
     elif kind == "Selectbox":
@@ -45,8 +60,11 @@ def change(widget, random: Random) -> None:
 
 
 PAGES = {
-    "start": {}, "data": {}, "train": {}, "compare": {}, "abstain": {}, "inside": {},
+    "start": {}, "data": {}, "train": {}, "compare": {}, "compare, significance": {"view": "Significance"},
+    "compare, labels": {"view": "Labels"}, "compare, sentences": {"view": "Sentences"},
+    "compare, learning": {"view": "Learning curve"}, "abstain": {}, "inside": {},
     "inside, boosting": {"tab": "Boosting"}, "inside, margins": {"tab": "Margins"}, "inside, gpsc": {"tab": "GPSC"},
+    "sequence": {}, "sequence, kernels": {"run": "default:abstention"},
 }  # fmt: skip
 
 

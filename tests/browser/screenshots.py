@@ -19,7 +19,12 @@ PAGES = {
     "train-kernels": "/train?dataset=pitch-accent&features=prosody&"
     "methods=HM-SVM&methods=GP+sequence+classification&methods=Sparse+GP+sequence+classification",
     "compare": "/compare",
-    "compare-pos": "/compare?run=default:toy-pos&method=HMM",
+    "compare-significance": "/compare?view=Significance&run=default:parity",
+    "compare-labels": "/compare?view=Labels",
+    "compare-pos": "/compare?run=default:toy-pos&view=Labels",
+    "compare-sentences": "/compare?view=Sentences",
+    "compare-learning": "/compare?view=Learning+curve",
+    "compare-learning-none": "/compare?view=Learning+curve&run=default:toy-pos",
     "abstain": "/abstain",
     "abstain-gaps": "/abstain?gaps=true&threshold=0.85",
     "inside": "/inside",
@@ -27,11 +32,14 @@ PAGES = {
     "inside-support": "/inside?tab=HM-SVM",
     "inside-margins": "/inside?tab=Margins",
     "inside-gpsc": "/inside?tab=GPSC",
+    "sequence": "/sequence",
+    "sequence-kernel": "/sequence?run=default:abstention&recursion=Forward",
+    "sequence-typed": "/sequence?run=default:toy-pos&words=my+mother+saw+a+%3Cb%3Ebook%3C/b%3E&recursion=Backward&step=3",
     "learn": "/learn",
     "learn-losses": "/learn?lesson=losses",
     "learn-margin": "/learn?lesson=margin",
     "learn-properties": "/learn?lesson=properties",
-    "inside-hmm": "/inside?run=default:toy-pos&method=HMM&label=NOUN",
+    "inside-pos": "/inside?run=default:toy-pos&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}
 HEIGHT = 900

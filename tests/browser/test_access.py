@@ -8,8 +8,10 @@ from axe_playwright_python.sync_playwright import Axe
 pytestmark = pytest.mark.browser
 
 PAGES = (
-    "/", "/data", "/train", "/compare", "/abstain", "/abstain?gaps=true", "/inside", "/inside?tab=Boosting",
-    "/inside?tab=HM-SVM", "/inside?tab=Margins", "/inside?tab=GPSC",
+    "/", "/data", "/train", "/compare", "/compare?view=Significance", "/compare?view=Labels",
+    "/compare?view=Sentences", "/compare?view=Learning+curve", "/abstain", "/abstain?gaps=true", "/inside",
+    "/inside?tab=Boosting", "/inside?tab=HM-SVM", "/inside?tab=Margins", "/inside?tab=GPSC", "/sequence",
+    "/sequence?run=default:abstention&words=she+went+home",
 )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def test_from_the_form_to_the_csv(visit):
     with open(download.value.path(), encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["run_id"] for row in rows} == {run_id}
-    assert {row["label"] for row in rows} == {"HMM", "Averaged perceptron", "CRF"}
+    assert {row["label"] for row in rows} == {"CRF", "HM-SVM", "GP sequence classification"}
 
     drawn, written = bars(page), {row[0]: row[1] for row in table(page)}
     for label in drawn:

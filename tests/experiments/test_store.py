@@ -192,15 +192,20 @@ def test_ten_thousand_runs_are_listed_and_filtered_quickly(store):
             made = row(f"r{number}", dataset=dataset, versions=versions, state="done", metrics={"rows": ["x" * 2000]})
             store._insert_run(connection, {**made, "created": float(number)}, [])
     lines = [json.dumps(row(f"r{number}", versions=versions)) for number in range(10_000)]
-    begin = time.perf_counter()
-    read = list(map(json.loads, lines))
-    plain = time.perf_counter() - begin
-    begin = time.perf_counter()
-    assert len(store.list(limit=10_000)) == len(read)
-    everything = time.perf_counter() - begin
-    begin = time.perf_counter()
-    found = store.list(limit=100, dataset="parity", method="hmm", text="r99")
-    some = time.perf_counter() - begin
-    assert [run["id"] for run in found][:2] == ["r9990", "r9980"]
-    assert everything < 10 * plain + 0.1
-    assert some < everything
+    plain = seconds(lambda: list(map(json.loads, lines)))
+    assert len(store.list(limit=10_000)) == len(lines)
+    everything = seconds(lambda: store.list(limit=10_000))
+    filters = {"limit": 100, "dataset": "parity", "method": "hmm", "text": "r99"}
+    assert [run["id"] for run in store.list(**filters)][:2] == ["r9990", "r9980"]
+    assert everything < 20 * plain
+    assert seconds(lambda: store.list(**filters)) < everything
+
+
+def seconds(way, repeats: int = 5) -> float:
+    """The best of some: other work on the machine must not count."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        way()
+        times.append(time.perf_counter() - begin)
+    return min(times)

@@ -20,7 +20,7 @@ from labseq_core.experiments import (
     result,
 )
 from labseq_core.experiments.runner import scored_part
-from labseq_core.experiments.transfer import run_tables
+from labseq_core.experiments.transfer import everything, run_tables
 from tests.experiments.runs import quick, trained_here
 
 
@@ -65,6 +65,25 @@ def test_the_tables_say_what_the_run_says(run_id):
     assert {row["run_id"] for name, rows in tables.items() for row in rows} == {run_id}
     assert len(tables["searches.csv"]) == 4
     assert sum(int(row["tokens"]) for row in tables["confusion.csv"]) == len(tables["predictions.csv"])
+
+
+def test_every_table_names_run_seed_and_how_scores_are_counted(run_id):
+    for text in run_tables(run_id).values():
+        for row in csv.DictReader(io.StringIO(text)):
+            assert (row["run_id"], row["seed"], row["metric_mode"]) == (run_id, "0", "conlleval")
+    for text in run_tables("default:toy-pos").values():
+        assert {row["metric_mode"] for row in csv.DictReader(io.StringIO(text))} == {"token"}
+
+
+def test_everything_of_a_run_is_its_export_and_of_a_default_its_tables(run_id):
+    assert everything(run_id) == export_run(run_id)
+    with zipfile.ZipFile(io.BytesIO(everything("default:spanish-ner"))) as archive:
+        names = archive.namelist()
+        tables = {name: archive.read(name).decode() for name in names if name.endswith(".csv")}
+        assert "runs import" not in archive.read("README.txt").decode()
+        assert archive.read("config.yaml").decode() == result("default:spanish-ner").config.to_yaml()
+    assert tables == run_tables("default:spanish-ner")
+    assert not any(name.startswith("artefacts/") for name in names)
 
 
 def test_the_same_run_gives_the_same_file(run_id):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
-from labseq_core import FeatureTemplate, LabSeqError
+from labseq_core import GPSC, FeatureTemplate, LabSeqError, SparseGPSC
 from labseq_core.data.sequences import Sequences
 from labseq_core.kernels import Linear, Polynomial
 from labseq_core.learners import CRF, METHODS, find_method, make_learner, method_options
@@ -23,7 +23,8 @@ GRIDS = {
     "naive-bayes": {"smoothing": [0.1, 1.0]}, "hmm": {"smoothing": [0.1, 1.0]}, "crf": {"l2": [0.1, 10.0]},
     "crf-marginal": {"l2": [0.01, 0.1]}, "crf-marginal-exp": {"l2": [0.1, 10.0]}, "exp": {"length_decay": [0.3, 0.6]},
     "perceptron": {"epochs": np.array([1, 3])}, "dual-perceptron": {"kernel": [Linear(), Polynomial(2)]},
-    "gps": {"l2": [0.1, 10.0]}, "sgps": {"fraction": [0.1, 1.0]},
+    "gps": {"l2": [0.1, 10.0]}, "gps-newton": {"eta": [0.5, 2.0]},
+    "sgps": {"fraction": [0.1, 1.0]}, "sgps-sequence": {"fraction": [1.0, 5.0]},
     "boost": {"bound": ["loose", "tight"]}, "logitboost": {"rounds": [5, 50]},
     "adaboost-mr": {"smoothing": [1e-3, 1e-2]}, "viterbi-boost": {"rounds": [5, 50]},
     "hmsvm": {"C": [0.1, 10.0]},
@@ -81,6 +82,23 @@ def test_each_loss_of_the_crf_has_an_id_with_the_options_that_it_uses():
         assert method_options(method).keys() == shared | own
         with pytest.raises(LabSeqError, match=f"method {method} has no option 'loss'; it has l2"):
             make_learner(method, loss=loss)
+
+
+@pytest.mark.parametrize(
+    ("method", "learner", "fixed", "value"),
+    [
+        ("gps", GPSC, "solver", "lbfgs"),
+        ("gps-newton", GPSC, "solver", "newton"),
+        ("sgps", SparseGPSC, "basis", "observation"),
+        ("sgps-sequence", SparseGPSC, "basis", "sequence"),
+    ],
+)
+def test_each_kind_of_gp_has_an_id(method, learner, fixed, value):
+    made = make_learner(method, l2=0.5)
+    assert type(made) is learner
+    assert made.get_params() == learner(l2=0.5, **{fixed: value}).get_params()
+    with pytest.raises(LabSeqError, match=f"method {method} has no option '{fixed}'; it has kernel"):
+        make_learner(method, **{fixed: value})
 
 
 @every_method

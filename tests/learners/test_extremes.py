@@ -16,8 +16,9 @@ QUICK = {
     "crf-marginal-exp": {"max_iter": 3}, "exp": {"max_iter": 3, "l2": 1e-3, "length_decay": 1 / MANY_LABELS},
     "perceptron": {"epochs": 3}, "dual-perceptron": {"epochs": 3}, "boost": {"rounds": 330}, "logitboost": {"rounds": 330},
     "hmsvm": {"max_iter": 2},
-    "gps": {"max_iter": 10, "l2": 0.1},
+    "gps": {"max_iter": 10, "l2": 0.1}, "gps-newton": {"max_iter": 3, "l2": 0.1},
     "sgps": {"fraction": 1.0, "per_step": 3, "l2": 0.1, "refit": "last"},
+    "sgps-sequence": {"fraction": 1.0, "per_step": 1, "l2": 0.1, "refit": "last"},
 }  # fmt: skip
 
 

@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labseq_core import CRF, GPSC, RBF, FeatureTemplate, LabSeqError, Linear, Normalized, Polynomial, load_model
+from labseq_core import (
+    CRF,
+    GPSC,
+    RBF,
+    FeatureTemplate,
+    LabSeqError,
+    Linear,
+    Normalized,
+    Polynomial,
+    SparseGPSC,
+    load_model,
+)
 from labseq_core.chain.constraints import bio_constraints
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
@@ -14,6 +25,7 @@ from labseq_core.losses import log_loss
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.solvers import map_problems
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
@@ -90,6 +102,27 @@ def test_routes_and_solvers_meet(kernel):
         assert_same_marginals(model, models[0], [*X, ["nunca", "visto"]], CLOSE)
 
 
+@every_route
+@every_solver
+def test_nothing_depends_on_what_was_in_memory(route, solver, monkeypatch):
+    """New arrays are full of what is no number, and a warning to calculate with, until something is written there."""
+    options = {"route": route, "solver": solver, "tol": 1e-9}
+    usual = GPSC(Polynomial(2), **options).fit(X, Y)
+
+    def spoiled(make):
+        def made(*arguments, **more):
+            array = make(*arguments, **more)
+            if array.dtype == np.float64 and array.flags.c_contiguous:
+                array.view(np.int64).fill(0x7FF0000000000001)
+            return array
+
+        return made
+
+    for name in ("empty", "empty_like"):
+        monkeypatch.setattr(np, name, spoiled(getattr(np, name)))
+    np.testing.assert_array_equal(GPSC(Polynomial(2), **options).fit(X, Y).objective_, usual.objective_)
+
+
 @pytest.mark.parametrize("kernel", [Polynomial(2), RBF(1.5)], ids=str)
 def test_real_values(kernel):
     data = real_valued(0)
@@ -141,6 +174,18 @@ def test_low_rank_is_the_best_in_a_span_and_says_what_it_may_lose(rank):
     )
     norm = np.sum(model.expansion_.beta * (between @ model.expansion_.beta)) + np.sum(model.expansion_.delta**2)
     np.testing.assert_allclose(model.objective_, 0.5 * norm - model.log_prob(X, Y).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [2, 6])
+def test_what_low_rank_may_lose_of_very_many_observations_is_bounded_by_diagonals(rank, monkeypatch):
+    encoded = FeatureTemplate("S3", window=3).encode(X)
+    best = GPSC(RBF(2.0), route="gram", l2=30.0, tol=1e-12).fit(encoded, Y)
+    exact = GPSC(RBF(2.0), rank=rank, l2=30.0, tol=1e-12).fit(encoded, Y)
+    monkeypatch.setattr(module, "EXACT_UP_TO", 10)
+    bounded = GPSC(RBF(2.0), rank=rank, l2=30.0, tol=1e-12).fit(encoded, Y)
+    assert bounded.objective_ == exact.objective_
+    assert bounded.error_bound_ > exact.error_bound_ >= bounded.objective_ - bounded.gap_ - best.objective_ > 0.0
+    assert bounded.error_bound_ <= bounded.objective_
 
 
 def problems(l2: float = 0.6, eta: float = 1.7):
@@ -196,6 +241,33 @@ def test_second_derivatives_by_finite_differences(route):
         np.testing.assert_allclose(product[:size], ((up - down) / (2 * step))[:size], rtol=1e-5, atol=1e-6)
         forth, back = problem.space.dot(product, other), problem.space.dot(curvature.product(other), direction)
         np.testing.assert_allclose(forth, back, rtol=1e-9)  # self-adjoint in the inner product of the space
+
+
+@pytest.mark.parametrize("largest", [32, 0])
+def test_the_preconditioner_inverts_the_blocks_of_cliques(largest, monkeypatch):
+    """Pairs of words that have nothing in common: what A does within an observation, and to pairs of labels, is one block."""
+    monkeypatch.setattr(map_problems, "LARGEST_BLOCK", largest)
+    data = [[["a"], ["b", "c"]], [["b", "c"], ["d"]], [["d"], ["a"]], [["e", "a"], ["b"]]]
+    encoded, n_labels = encode_attributes(data), 3
+    labels = np.random.default_rng(6).integers(n_labels, size=encoded.n_positions)
+    scoring = KernelScoring(Gram(Linear(), Observations.of(encoded)), encoded.offsets, n_labels, 1.7)
+    problem = GramProblem(scoring, labels, 0.6)
+    curvature, space = problem.curvature(random_vector(problem, 0)), problem.space
+    for part, observation in [*((0, row) for row in range(len(scoring.gram))), (1, slice(None))]:
+        blocks = []
+        for place in np.ndindex(space.parts(problem.start()[: space.size])[part][observation].shape):
+            vector = problem.start()
+            space.parts(vector[: space.size])[part][observation][place] = 1.0
+            space.complete(vector)
+            of_both = curvature.product(vector), curvature.precondition(vector)
+            blocks.append([space.parts(one[: space.size])[part][observation].ravel() for one in of_both])
+        second, inverse = np.array(blocks).transpose(1, 0, 2)
+        if largest:
+            np.testing.assert_allclose(inverse @ second, np.eye(len(second)), atol=1e-9)
+        else:  # diagonals; of pairs of labels as if each were by itself
+            assert (inverse == np.diag(np.diag(inverse))).all()
+            close = {"rtol": 1e-9} if part == 0 else {"rtol": 0.5}
+            np.testing.assert_allclose(1.0 / np.diag(inverse), np.diag(second), **close)
 
 
 def test_the_objective_by_enumeration():
@@ -310,9 +382,15 @@ def test_float32_values_are_near(monkeypatch):
     whole = GPSC(Polynomial(2), route="gram", tol=TIGHT).fit(encoded, Y)
     monkeypatch.setattr(module, "Gram", lambda kernel, observations, memory: single_precision(kernel, observations))
     single = GPSC(Polynomial(2), route="gram", tol=TIGHT).fit(encoded, Y)
+    assert single.converged_
+    assert single.n_products_ <= whole.n_products_ + 3
     np.testing.assert_allclose(
         single.objective_, whole.objective_, rtol=1e-6
     )  # of float32, and kernel values are whole
+    # The function and its scores have not drifted apart: the objective is that of the coefficients.
+    beta, delta = single.expansion_.beta, single.expansion_.delta
+    norm = np.sum(beta * Gram(Polynomial(2), single.expansion_.support).product(beta)) + np.sum(delta**2)
+    np.testing.assert_allclose(single.objective_, 0.5 * norm - single.log_prob(X, Y).sum(), rtol=1e-7)
 
 
 def single_precision(kernel, observations) -> Gram:
@@ -332,6 +410,13 @@ def test_the_route_is_chosen_by_cost_and_memory():
     assert GPSC(RBF(1.0), memory=0.01, **quick).fit(few, labels).route_ == "low-rank"
     many = [[[f"a{a}" for a in np.flatnonzero(rng.random(150) < 0.5)] for _ in range(10)] for _ in range(10)]
     assert GPSC(Polynomial(2), **quick).fit(many, [["A", "B"] * 5] * 10).route_ == "gram"
+
+
+@pytest.mark.parametrize("learner", [GPSC, SparseGPSC])
+def test_features_that_do_not_fit_are_refused(learner):
+    encoded = FeatureTemplate("S3", window=5).encode(X)
+    with pytest.raises(LabSeqError, match=r"memory is 0.001 GiB, but \d+ explicit features need about .* route='gram'"):
+        learner(Polynomial(2), route="explicit", memory=0.001).fit(encoded, Y)
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,17 @@ def test_sequences_at_rest_are_looked_at_before_the_end():
             assert stopped.primal_objective_ == model.history_["primal"].iloc[rounds - 1]
 
 
+def test_no_gap_is_called_small_that_leaves_out_sequences_at_rest(monkeypatch):
+    """Rests that are far too long: weights change, and margins that held once are violated unseen."""
+    monkeypatch.setattr(working_set, "CALM", 0.0)
+    monkeypatch.setattr(working_set, "LONGEST_REST", 1000)
+    for seed, tol in ((75, 0.3), (72, 1e-3), (76, 0.01)):
+        words, labels = toy.corpus(seed=seed, n_sequences=200)
+        model = HMSVM(tol=tol).fit(words, labels)
+        assert model.converged_
+        assert model.gap_ <= tol * model.primal_objective_
+
+
 @pytest.mark.parametrize("after", [1, 5, 40, 60])
 def test_a_stopped_fit_leaves_a_model_that_is_what_it_says(after):
     calls = []

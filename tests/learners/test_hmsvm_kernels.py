@@ -5,7 +5,9 @@ import pytest
 
 from labseq_core import HMSVM, RBF, LabSeqError, Linear, Normalized, Polynomial, load_model
 from labseq_core.features import encode_attributes
-from labseq_core.kernels import Gram, Observations
+from labseq_core.kernels import Gram, Observations, explicit_size
+from labseq_core.learners.kernel_options import GIB
+from labseq_core.solvers import gram_features
 from tests.reference import toy
 from tests.reference.margins import DenseMargins
 
@@ -98,6 +100,26 @@ def test_both_routes_find_the_same(slack, rescale, kernel):
     for one, other in zip(explicit.potentials(X), gram.potentials(X)):
         np.testing.assert_allclose(one.node, other.node, atol=0.02)
         np.testing.assert_allclose(one.edge, other.edge, atol=0.02)
+
+
+def test_scores_made_anew_are_those_that_were_kept(monkeypatch):
+    X, Y = toy.corpus(seed=5, n_sequences=10)
+    options = {"kernel": Polynomial(2), "route": "gram", "tol": 1e-6, "eta": 0.4}
+    kept = HMSVM(**options).fit(X, Y)
+    monkeypatch.setattr(gram_features, "FRESH_AFTER", 3)
+    anew = HMSVM(**options).fit(X, Y)
+    np.testing.assert_allclose(anew.dual_objective_, kept.dual_objective_, rtol=1e-5)
+    np.testing.assert_allclose(anew.primal_objective_, kept.primal_objective_, rtol=1e-5)
+
+
+def test_features_that_do_not_fit_are_not_taken_even_if_faster():
+    encoded = encode_attributes([[{f"{t}": 1.0, f"{k}": 1.0} for k in range(20)] for t in range(20, 40)])
+    needed = explicit_size(Polynomial(2), encoded).n_bytes(2)
+    for bytes_given, route in ((needed, "explicit"), (needed - 1, "gram")):
+        model = HMSVM(kernel=Polynomial(2), memory=bytes_given / GIB)
+        model.classes_ = ["A", "B"]
+        assert model._explicit_or_gram(encoded, lambda size: True) == route
+        assert model._explicit_or_gram(encoded, lambda size: False) == "gram"
 
 
 def test_a_kernel_without_explicit_features_is_learned_saved_and_loaded(tmp_path):

@@ -9,6 +9,7 @@ from labseq_core import GPSC, RBF, FeatureTemplate, LabSeqError, Linear, Polynom
 from labseq_core.chain.constraints import bio_constraints
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
+from labseq_core.learners import sparse_gpsc as learner
 from labseq_core.scoring import dual_features
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.solvers import greedy_basis
@@ -149,6 +150,44 @@ def test_the_fit_of_chosen_coordinates_is_a_minimum(monkeypatch, count, largest)
         assert abs(slope_by_differences(made, path)) < 1e-5
 
 
+def test_second_derivatives_of_chosen_coordinates():
+    """Where no pairs of labels matter they are exact: against differences of slopes."""
+    made, _ = expansion(steps=0)
+    made.beta = 0.1 * np.random.default_rng(4).normal(size=made.beta.shape)
+    made.scores = made.scoring.gram.product(made.beta)
+    made.squared_norm = float(np.sum(made.beta * made.scores))
+    made.gradient()
+    none = np.empty((0, 2), dtype=int)
+    paths = [
+        (np.array(rows), np.array(labels), none) for rows, labels in (([0], [1]), ([0], [2]), ([1, 2, 1], [1, 0, 1]))
+    ]
+    found = greedy_basis._Subspace(made, greedy_basis.Coordinates.of_paths(paths))._second_derivatives()
+    step, expected = 1e-4, np.zeros((3, 3))
+    for a, (rows, labels, _) in enumerate(paths):
+        for sign in (1, -1):
+            other = Expansion(made.scoring, made.labels, made.l2)
+            other.beta = made.beta.copy()
+            np.add.at(other.beta, (rows, labels), sign * step)
+            other.scores = made.scoring.gram.product(other.beta)
+            other.gradient()
+            slopes = other.node_slopes(np.arange(len(other.beta)))
+            expected[a] += [sign * slopes[own, of].sum() / (2 * step) for own, of, _ in paths]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("largest", "are_made"), [(30, False), (1000, True)])
+def test_long_labellings_do_not_ask_for_more_kernel_values_than_a_block_has(monkeypatch, largest, are_made):
+    """The matrix between a dozen coordinates is small, that between all their observations is not."""
+    asked, between = [], Gram.between
+    monkeypatch.setattr(Gram, "between", lambda gram, ids, others: asked.append(len(ids)) or between(gram, ids, others))
+    monkeypatch.setattr(greedy_basis, "LARGEST_METRIC", 11)
+    monkeypatch.setattr(greedy_basis, "LARGEST_BLOCK", largest)
+    data, labels = [[f"{word}" for word in range(i, i + 20)] for i in range(6)], [["A", "B"] * 10] * 6
+    SparseGPSC(Polynomial(2), coordinates=12, per_step=3, basis="sequence", route="gram").fit(data, labels)
+    assert max(asked, default=0) <= largest
+    assert (max(asked, default=0) > 30) == are_made
+
+
 @every_select
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2), RBF(2.0)], ids=str)
 def test_all_coordinates_fitted_together_are_the_dense_ones(kernel, select):
@@ -176,16 +215,25 @@ def test_the_path_leads_down_and_says_what_there_is(basis, select, refit):
     ]  # fmt: skip
     assert (np.diff(path["objective"]) <= 1e-9).all()
     assert (np.diff(path["coordinates"]) >= 0).all()
-    units = ENCODED.n_positions if basis == "observation" else len(X)
-    np.testing.assert_allclose(path["fraction"], path["coordinates"] / units)
+    np.testing.assert_allclose(path["fraction"], path["coordinates"] / ENCODED.n_positions)
     last = path.iloc[-1]
-    assert last["coordinates"] == model.n_coordinates_ == round(0.6 * units)
+    assert last["coordinates"] == model.n_coordinates_ == round(0.6 * ENCODED.n_positions)
     assert last["objective"] == model.objective_
     assert last["train_accuracy"] == model.score(X, Y)
     assert last["dev_accuracy"] == model.score(X[:10], Y[:10])
     assert 0.0 < last["observations"] <= 1.0
     best = GPSC(Polynomial(2), tol=1e-8).fit(ENCODED, Y).objective_
     assert best - 1e-6 <= model.objective_ <= best + model.gap_ + 1e-6
+
+
+def test_the_route_depends_on_how_many_coordinates_there_will_be():
+    """Few rows of kernel values are sooner gone through than many features, which the dense model would take."""
+    rng = np.random.default_rng(1)
+    data = [[[f"a{a}" for a in rng.choice(60, size=12)] for _ in range(10)] for _ in range(100)]
+    labels = [["A", "B"] * 5] * 100
+    assert GPSC(Polynomial(2), max_iter=1).fit(data, labels).route_ == "explicit"
+    few, many = (SparseGPSC(Polynomial(2), coordinates=n, max_iter=1).fit(data, labels).route_ for n in (5, 1000))
+    assert (few, many) == ("gram", "explicit")
 
 
 @every_basis
@@ -210,6 +258,21 @@ def test_fitting_all_again_as_it_grows_is_better_than_never():
     assert every < last
 
 
+def test_all_are_fitted_again_whenever_there_are_many_more(monkeypatch):
+    fits, fit = [], Expansion.fit
+    monkeypatch.setattr(
+        Expansion, "fit", lambda made, paths, how, told: fits.append((how, len(paths))) or fit(made, paths, how, told)
+    )
+    model = SparseGPSC(Polynomial(2), coordinates=40, per_step=2, refit="growth").fit(ENCODED, Y)
+    again = [count for how, count in fits if how == greedy_basis.ROUGH]
+    assert again[0] == 2
+    for before, after in itertools.pairwise(again):
+        assert learner.GROWTH * before <= after < learner.GROWTH * before + 2
+    assert learner.GROWTH * again[-1] > model.n_coordinates_ - 2
+    assert fits[-1] == (greedy_basis.WELL, 40)
+    assert sum(how == greedy_basis.WELL for how, _ in fits) == 1
+
+
 def test_it_is_sparse_and_predicts_from_what_was_taken_alone():
     model = SparseGPSC(RBF(2.0), coordinates=6, per_step=2).fit(ENCODED, Y)
     assert model.n_coordinates_ == 6
@@ -217,6 +280,15 @@ def test_it_is_sparse_and_predicts_from_what_was_taken_alone():
     assert model.n_parameters_ <= 12
     more = SparseGPSC(RBF(2.0), coordinates=40, per_step=2).fit(ENCODED, Y)
     assert more.objective_ < model.objective_
+
+
+def test_the_certificate_is_left_out_where_it_would_take_long(monkeypatch):
+    options = {"coordinates": 40, "per_step": 2, "l2": 30.0}
+    known = SparseGPSC(RBF(2.0), **options).fit(ENCODED, Y)
+    assert known.gap_ < known.objective_
+    monkeypatch.setattr(learner, "EXACT_UP_TO", 10)
+    unknown = SparseGPSC(RBF(2.0), **options).fit(ENCODED, Y)
+    assert unknown.gap_ == unknown.objective_ == known.objective_
 
 
 def test_seeds():

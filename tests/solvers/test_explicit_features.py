@@ -115,6 +115,29 @@ def test_sets_that_grow_and_shrink_stay_what_they_say(rescale, values):
     assert dropped > 0
 
 
+def test_a_candidate_that_comes_twice_joins_once():
+    features, X, truth = made(6)
+    rng = np.random.default_rng(4)
+    one, other = (random_candidates(features, rng, truth) for _ in range(2))
+    both = one.and_those_of(other).and_those_of(one)
+    assert (np.diff(both.sequences) >= 0).all()
+    new = features.extend(both, None)
+    found, offsets = labellings(features, truth), features.differences.data.offsets
+    given = {
+        (int(i), tuple(part.labels[offsets[i] : offsets[i + 1]].tolist()))
+        for part in (one, other)
+        for i in part.sequences
+    }
+    right = {(i, tuple(truth[offsets[i] : offsets[i + 1]].tolist())) for i in range(len(X))}
+    assert new == len(found)
+    assert set(found) == given - right
+    assert features.extend(both, None) == new  # without weight they are dropped, and join again
+    features.sweep(np.arange(len(X)), 1.0, np.inf, 0.0)
+    kept = int((features.sets.alpha > 0.0).sum())
+    assert features.extend(both, None) == new - kept
+    assert_consistent(features, X, truth, None)
+
+
 def test_going_on_and_back():
     features, X, truth = made(4)
     rng = np.random.default_rng(2)
@@ -136,9 +159,9 @@ def test_going_on_and_back():
     features.scale(2.5)
     np.testing.assert_allclose(features.weights().flat, 2.5 * weights, **CLOSE)
     np.testing.assert_allclose(features.sets.alpha, 2.5 * alpha, **CLOSE)
+    gram = [features.sets.gram[a:b] for a, b in zip(features.sets.gram_bounds, features.sets.gram_bounds[1:])]
     assert features.sets.largest_square() == max(
-        features.sets.value[a:b] @ features.sets.value[a:b]
-        for a, b in zip(features.sets.entry_begin, features.sets.entry_end)
+        max(square[:: round(square.size**0.5) + 1]) for square in gram if square.size
     )
 
 

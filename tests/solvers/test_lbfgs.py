@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
+from labseq_core.solvers.descent import Minimum
 from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import ROUNDING, Minimum, minimise
+from labseq_core.solvers.lbfgs import ROUNDING, minimise
 
 # With a gradient of relative size 1e-7 the point errs by 1e-7 · ‖point‖ / least curvature, at most about 1e-6 here.
 # A line search that compares values cannot see more: near a minimum of size 40 they differ by less than rounding.

@@ -49,8 +49,18 @@ def test_violations_of_two_tokens(slack):
         listed = [found.candidates.labels[begin : begin + 2].tolist() for begin in found.candidates.begins]
         wrong = {(1, 1): 0, (0, 0): 1, (1, 0): 2}
         assert needed[wrong[tuple(listed[0])]] == pytest.approx(needed.max())
+        assert all(needed[wrong[tuple(labels)]] > 0.0 for labels in listed)
         if slack == "labelling":
             assert sorted(map(tuple, listed)) == sorted(y for y, k in wrong.items() if needed[k] > 0.0)
+
+
+def test_every_labelling_that_joins_violates_its_margin():
+    """Three tokens by themselves: only the first two have a wrong label that comes close enough."""
+    node = np.array([[0.5, 0.0, -9.0], [0.6, -9.0, 0.0], [9.0, 0.0, 0.0]])
+    chain = ChainPotentials(np.zeros(3), node, np.zeros((3, 3)), np.zeros(3))
+    found = rule("l1", "slack").violations(chain, np.zeros(3, dtype=np.int64), np.array([0]), 9)
+    listed = [found.candidates.labels[begin : begin + 3].tolist() for begin in found.candidates.begins]
+    assert {(1, 0, 0), (0, 2, 0)} >= set(map(tuple, listed)) > set()
 
 
 def test_a_list_cut_off_is_an_upper_bound():

@@ -1,0 +1,279 @@
+"""Why a model prefers one labelling to another: parts that add up to the difference of their scores.
+
+F(x, y) - F(x, y') = Σ_t (node_t(y_t) - node_t(y'_t)) + transitions, start and stop in which the two differ,      and
+
+weights           node_t(s) = Σ_a x_t[a] W[a, s]                      a part for each attribute of the position
+kernel            node_t(s) = Σ_j β[j, s] k(x_t, z_j)                 a part for each training observation z_j
+counts            node_t(s) = Σ_columns log P(value | s) [+ log P(s)]   a part for each column that is there or missing
+
+Positions at which both labellings have the same label contribute nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core._checks import LabSeqError, require
+from labseq_core.chain import ChainPotentials
+from labseq_core.data.alphabet import Alphabet
+from labseq_core.explain.weights import EMITTED, UNKNOWN_WORD
+from labseq_core.features import EncodedSequences
+from labseq_core.kernels import Observations, cross_blocks
+from labseq_core.kernels.observations import SparseRows
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.hmm import HMM
+from labseq_core.learners.naive_bayes import NaiveBayes
+from labseq_core.scoring.dual_features import ExplicitExpansion
+from labseq_core.scoring.kernel_expansion import KernelExpansion
+
+COLUMNS = ("kind", "position", "name", "value", "chosen", "rival", "difference")
+OBSERVATIONS = 20  # of a position that get a row each; all others are one row
+PRIOR = "how frequent the label is"
+OTHERS = "all other training observations"
+LEFT_OVER = "left over, since the fit stopped near the optimum"
+_OF_TRAINING = ("observation", "others")
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Each row: what it is (kind, position from 1 on, name, value), what it adds to either score, and the difference.
+
+    kind: attribute, observation (of training, with its number in the model), others, left over, prior, transition, start, stop.
+    """
+
+    chosen: list[str]
+    rival: list[str]
+    chosen_score: float
+    rival_score: float
+    rows: list[dict]  # those that decide most first
+
+    @property
+    def difference(self) -> float:
+        return self.chosen_score - self.rival_score
+
+    @property
+    def positions(self) -> list[int]:
+        """Where the two labellings differ, from 1 on."""
+        return [t for t, (one, other) in enumerate(zip(self.chosen, self.rival), start=1) if one != other]
+
+    def together(self, most: int) -> list[dict]:
+        """The rows that decide most, with all training observations of a position in one, and a last row for the rest."""
+        rows = [row for row in self.rows if row["kind"] not in _OF_TRAINING]
+        for t in self.positions:
+            here = [row for row in self.rows if row["kind"] in _OF_TRAINING and row["position"] == t]
+            rows += [_sum("observations", t, "training observations", here)] if here else []
+        rows.sort(key=_weight)
+        rest = rows[most:]
+        return rows[:most] + ([_sum("rest", None, f"{len(rest)} smaller parts", rest)] if rest else [])
+
+    def observations_at(self, position: int, most: int = OBSERVATIONS) -> list[dict]:
+        """The training observations that decide most at a position, from 1 on, and a last row for all others."""
+        own = [row for row in self.rows if row["position"] == position]
+        rows = [row for row in own if row["kind"] == "observation"]
+        rest = rows[most:] + [row for row in own if row["kind"] == "others"]
+        return rows[:most] + ([_sum("others", position, OTHERS, rest)] if rest else [])
+
+
+def explains_by_observations(learner: SequenceLearner) -> bool:
+    """Whether parts of a node's score belong to training observations; otherwise they belong to attributes."""
+    return isinstance(getattr(learner, "expansion_", None), KernelExpansion) and not hasattr(learner, "weights_")
+
+
+def contributions(
+    learner: SequenceLearner,
+    X,
+    chosen: Sequence[str],
+    rival: Sequence[str],
+    votes: KernelExpansion | None = None,
+) -> Contributions:
+    """Of two labellings of one sequence, both allowed.
+
+    X: as a learner takes it, one sequence. votes: the model as `observation_votes`, to get observations in place of features;
+    what they leave of a score is a row of kind "left over".
+    """
+    encoded = learner.encode(X)
+    require(len(encoded) == 1, f"X has {len(encoded)} sequences; contributions are of one")
+    (potentials,) = learner.potentials(encoded)
+    pair = [
+        _numbers(name, given, learner, len(potentials.node)) for name, given in (("chosen", chosen), ("rival", rival))
+    ]
+    scores = [_path_score(potentials, labels) for labels in pair]
+    require(min(scores) > -np.inf, "one of the labellings uses a forbidden transition, so its score is no number")
+    rows = [
+        *_node_rows(learner, encoded, potentials, *pair, votes),
+        *_transition_rows(learner.classes_, potentials, *pair),
+    ]
+    rows.sort(key=_weight)
+    return Contributions(list(chosen), list(rival), *scores, rows)
+
+
+def training_places(
+    expansion: KernelExpansion, training: EncodedSequences, observations: Sequence[int], several: int = 3
+) -> list[dict]:
+    """Where observations of a model stand in what it was trained on: how many places each has (`count`), and the first of
+    them as pairs (sequence, position), from 0 on (`places`).
+    """
+    wanted = expansion.support.vectors.take(np.asarray(observations, dtype=np.int64))
+    rows = SparseRows.of(training.with_vocabulary(expansion.support.vocabulary))
+    lengths, found = np.diff(rows.indptr), []
+    for number in range(len(wanted)):
+        own = slice(wanted.indptr[number], wanted.indptr[number + 1])
+        alike = np.flatnonzero(lengths == own.stop - own.start)
+        entries = rows.indptr[alike][:, np.newaxis] + np.arange(own.stop - own.start)
+        same = (rows.indices[entries] == wanted.indices[own]).all(axis=1)
+        if rows.values.size or wanted.values.size:
+            same &= (_values(rows, entries) == _values(wanted, np.arange(own.start, own.stop))).all(axis=1)
+        positions = alike[same]
+        first = positions[:several]
+        sequences = np.searchsorted(training.offsets, first, side="right") - 1
+        places = list(zip(sequences.tolist(), (first - training.offsets[sequences]).tolist()))
+        found.append({"count": int(positions.size), "places": places})
+    return found
+
+
+def _values(rows: SparseRows, entries: np.ndarray) -> np.ndarray:
+    return rows.values[entries] if rows.values.size else np.ones(entries.shape)
+
+
+def _numbers(name: str, labels: Sequence[str], learner: SequenceLearner, length: int) -> np.ndarray:
+    require(len(labels) == length, f"{name} has {len(labels)} labels for {length} tokens; give one per token")
+    unknown = sorted(set(labels) - set(learner.classes_))
+    require(not unknown, f"{name} has the label {unknown[0] if unknown else ''!r}, which the model does not know")
+    return Alphabet(learner.classes_).encode(list(labels))
+
+
+def _path_score(potentials: ChainPotentials, labels: np.ndarray) -> float:
+    """F(x, y), the sum of what y picks."""
+    edges = potentials.with_edge_per_position().edge
+    places = np.arange(1, len(labels))
+    nodes = potentials.node[np.arange(len(labels)), labels]
+    steps = edges[places, labels[:-1], labels[1:]]
+    return float(potentials.start[labels[0]] + nodes.sum() + steps.sum() + potentials.stop[labels[-1]])
+
+
+def _transition_rows(
+    classes: Sequence[str], potentials: ChainPotentials, chosen: np.ndarray, rival: np.ndarray
+) -> Iterator[dict]:
+    """Transitions, start and stop that only one of the two labellings has."""
+    edges, last = potentials.with_edge_per_position().edge, len(chosen) - 1
+    ends = (("start", 0, potentials.start), ("stop", last, potentials.stop))
+    for kind, t, scores in ends:
+        one, other = float(scores[chosen[t]]), float(scores[rival[t]])
+        if chosen[t] != rival[t] and (one or other):
+            yield _row(kind, t, f"{classes[chosen[t]]} against {classes[rival[t]]}", 1.0, one, other)
+    for t in range(1, last + 1):
+        pairs = [(int(labels[t - 1]), int(labels[t])) for labels in (chosen, rival)]
+        one, other = (float(edges[t][pair]) for pair in pairs)
+        if pairs[0] != pairs[1] and (one or other):
+            names = [f"{classes[before]} → {classes[after]}" for before, after in pairs]
+            yield _row("transition", t, " against ".join(names), 1.0, one, other)
+
+
+def _node_rows(
+    learner: SequenceLearner,
+    encoded: EncodedSequences,
+    potentials: ChainPotentials,
+    chosen: np.ndarray,
+    rival: np.ndarray,
+    votes: KernelExpansion | None,
+) -> Iterator[dict]:
+    positions = np.flatnonzero(chosen != rival)
+    expansion = learner.expansion_ if explains_by_observations(learner) else votes
+    if expansion is not None:
+        rows = list(_observation_rows(expansion, encoded, positions, chosen, rival))
+        yield from rows
+        yield from _left_over(rows, potentials.node, positions, chosen, rival) if votes is not None else ()
+        return
+    parts = _parts_of(learner, encoded)
+    for t in positions.tolist():
+        for kind, name, value, scores in parts(t):
+            yield _row(kind, t, name, value, float(scores[chosen[t]]), float(scores[rival[t]]))
+
+
+def _left_over(
+    rows: Sequence[dict], node: np.ndarray, positions: np.ndarray, chosen: np.ndarray, rival: np.ndarray
+) -> Iterator[dict]:
+    """What votes leave of the scores."""
+    for t in positions.tolist():
+        here = [row for row in rows if row["position"] == t + 1]
+        one, other = (sum(row[side] for row in here) for side in ("chosen", "rival"))
+        yield _row("left over", t, LEFT_OVER, 1.0, float(node[t, chosen[t]]) - one, float(node[t, rival[t]]) - other)
+
+
+def _parts_of(learner: SequenceLearner, encoded: EncodedSequences):
+    """A function of the position: (kind, name, value, scores (S,)) of all that its node scores are the sums of."""
+    if isinstance(learner, NaiveBayes):
+        prior = ("prior", PRIOR, 1.0, learner.prior_log_prob_)
+        return lambda t: [prior, *_counted(learner.column_model_, encoded, t)]
+    if isinstance(learner, HMM):
+        if learner.column_model_ is not None:
+            return lambda t: _counted(learner.column_model_, encoded, t)
+        words = [name for name in learner.vocabulary_.names if name.startswith(EMITTED)]
+        rows = {name: row for row, name in enumerate(words)}
+        return lambda t: [_emitted(learner, encoded, rows, t)]
+    if hasattr(learner, "weights_"):
+        return lambda t: _weighted(encoded, learner.weights_.node, t)
+    if isinstance(getattr(learner, "expansion_", None), ExplicitExpansion):
+        mapped, weights = learner.expansion_.conjunctions(encoded)
+        return lambda t: _weighted(mapped, weights, t)
+    raise LabSeqError(f"{type(learner).__name__} does not say what its scores are made of")
+
+
+def _weighted(encoded: EncodedSequences, weights: np.ndarray, t: int) -> list[tuple]:
+    own, names = range(encoded.indptr[t], encoded.indptr[t + 1]), encoded.vocabulary.names
+    found = []
+    for entry in own:
+        attribute = int(encoded.indices[entry])
+        value = float(encoded.values[entry]) if encoded.values.size else 1.0
+        found.append(("attribute", names[attribute], value, value * weights[attribute]))
+    return found
+
+
+def _counted(model, encoded: EncodedSequences, t: int) -> list[tuple]:
+    return [("attribute", name, 1.0, scores) for name, scores in model.outcomes(encoded, t)]
+
+
+def _emitted(learner: HMM, encoded: EncodedSequences, rows: dict[str, int], t: int) -> tuple:
+    """The word of a position; of several the last, as the model takes it."""
+    here = [encoded.vocabulary.names[a] for a in encoded.indices[encoded.indptr[t] : encoded.indptr[t + 1]]]
+    word = next((name for name in reversed(here) if name in rows), UNKNOWN_WORD)
+    return "attribute", word, 1.0, learner.emission_log_prob_[rows.get(word, -1)]
+
+
+def _observation_rows(
+    expansion: KernelExpansion, encoded: EncodedSequences, positions: np.ndarray, chosen: np.ndarray, rival: np.ndarray
+) -> Iterator[dict]:
+    """For each position the observations that decide most, and one row for all others."""
+    here = Observations.of_positions(encoded).take(positions)
+    if not len(expansion.support) or not len(here):
+        return
+    for part, block in cross_blocks(expansion.kernel, here, expansion.support, expansion.memory):
+        for values, t in zip(block, positions[part].tolist()):
+            one, other = values * expansion.beta[:, chosen[t]], values * expansion.beta[:, rival[t]]
+            order = np.argsort(-np.abs(one - other), kind="stable")
+            for j in order[:OBSERVATIONS].tolist():
+                row = _row(
+                    "observation", t, f"training observation {j + 1}", float(values[j]), float(one[j]), float(other[j])
+                )
+                yield {**row, "observation": j}
+            rest = order[OBSERVATIONS:]
+            if rest.size:
+                yield _row("others", t, OTHERS, float(rest.size), float(one[rest].sum()), float(other[rest].sum()))
+
+
+def _sum(kind: str, position: int | None, name: str, rows: Sequence[dict]) -> dict:
+    """One row in place of several; its value is how many observations or attributes these are."""
+    count = sum(row["value"] if row["kind"] == "others" else 1.0 for row in rows)
+    sides = [float(sum(row[side] for row in rows)) for side in ("chosen", "rival", "difference")]
+    return dict(zip(COLUMNS, (kind, position, name, count, *sides)))
+
+
+def _weight(row: dict) -> float:
+    return -abs(row["difference"])
+
+
+def _row(kind: str, t: int, name: str, value: float, chosen: float, rival: float) -> dict:
+    return dict(zip(COLUMNS, (kind, t + 1, name, value, chosen, rival, chosen - rival)))

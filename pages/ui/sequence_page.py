@@ -1,0 +1,75 @@
+"""The page One sequence: labels side by side, then one model and one position in depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from labseq_core.explain import Reading
+from pages.ui import metrics, sequence_force, sequence_labels, sequence_trellis, sequence_why, session
+from pages.ui import sequence_choice as choice
+from pages.ui import sequence_data as data
+from pages.ui import sequence_words as words
+from pages.ui.run_choice import choose_run
+from pages.ui.sequence_scene import Scene
+
+
+def page() -> None:
+    """All parts from the top; each shows something before any click."""
+    found = choose_run()
+    if found is None:
+        return
+    st.markdown(words.INTRODUCTION)
+    with st.expander("How to read this page, and what to try", icon=":material/menu_book:"):
+        st.markdown(words.GLOSSARY)
+    asked = choice.choose_sentence(found)
+    choice.begin_anew_with(asked)
+    methods = choice.choose_methods(found)
+    choice.tell_about_words(asked, list(methods.values()))
+    readings = {name: data.reading(asked, label) for name, label in methods.items()}
+    beside = st.container()
+    st.header("One model, one position")
+    scene = _scene(found, asked, methods, readings)
+    with beside:
+        sequence_labels.side_by_side(scene)
+    for draw in (sequence_labels.one_model, sequence_trellis.steps, sequence_why.decision, sequence_force.what_if):
+        with session.shown_errors():
+            draw(scene)
+
+
+def _scene(found: RunResult, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
+    """The model and the position that the lower part of the page is about."""
+    names = list(methods)
+    name = st.segmented_control(
+        "Model", names, default=names[-1], required=True, key="look", bind="query-params", help=words.MODEL
+    )
+    name = name if name in methods else names[-1]
+    one, length = data.given(asked), len(readings[name])
+    position = _position(length, readings[name].least_sure + 1)
+    known = (label for each in readings.values() for label in each.classes)
+    labels = sorted({*metrics.all_labels(found), *known, *(one.flat_labels or ())})
+    return Scene(found, asked, methods, readings, one.flat_tokens, one.flat_labels, labels, name, position - 1)
+
+
+def _position(length: int, usual: int) -> int:
+    """The position, from 1 on, with buttons for the one before and the one after."""
+    slider, buttons = st.columns([3, 1], vertical_alignment="bottom")
+    with slider:
+        position = session.choose_number(
+            f"Position (of {length})",
+            choice.POSITION,
+            1,
+            length,
+            usual,
+            forgets=choice.AT_POSITION,
+            help=words.POSITION,
+        )
+    with buttons, st.container(horizontal=True):
+        for name, icon, place in (("Previous", "arrow_back", position - 1), ("Next", "arrow_forward", position + 1)):
+            st.button(
+                name, icon=f":material/{icon}:", disabled=not 1 <= place <= length, on_click=session.change,
+                args=(choice.POSITION, str(place), choice.AT_POSITION), width="stretch",
+            )  # fmt: skip
+    return position
