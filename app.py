@@ -11,11 +11,14 @@ if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
 from labseq_core import __version__  # noqa: E402
-from pages.ui import charts  # noqa: E402
+from pages.ui import charts, server, session  # noqa: E402
 from pages.ui.navigation import navigate  # noqa: E402
 
 page = navigate()
 with st.sidebar:
     charts.choose_figure_format()
     st.caption(f"LabSeq {__version__}. Everything runs on this machine; nothing is sent anywhere.")
-page.run()
+server.go_on_with_interrupted_runs()
+server.show_notices()
+with session.shown_errors():
+    page.run()

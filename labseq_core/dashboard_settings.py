@@ -24,6 +24,7 @@ _SERVING = {
     "client.toolbarMode": "viewer",  # keeps the choice of light or dark, hides what only developers need
     "runner.magicEnabled": False,
     "logger.hideWelcomeMessage": True,
+    "global.disableWidgetStateDuplicationWarning": True,  # a filter leads back to the first page of a list
 }
 
 

@@ -11,6 +11,7 @@ from pages.ui import (
     compare_scores,
     compare_sentences,
     compare_significance,
+    run_panel,
     session,
 )
 from pages.ui.downloads import file_name
@@ -44,8 +45,7 @@ if found is None:
     st.stop()
 with saving:
     save_everything(found)
-for failure in found.failures:
-    st.warning(f"{failure['label']} could not be trained: {failure['error']}", icon=":material/error:")
+run_panel.warn_of_failures(found)
 for container, draw in zip(st.tabs(list(TABS), key="view", bind="query-params"), TABS.values()):
     if container.open:
         with container, session.shown_errors():

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, submit
-from pages.ui import caching, charts, corpus_choice, forms, run_panel, session
+from labseq_core.experiments.cost import expected_cost
+from pages.ui import caching, charts, corpus_choice, cost_words, forms, run_panel, session
 from pages.ui.metrics import summary_table
 from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
@@ -28,6 +29,15 @@ def choose() -> ExperimentConfig | None:
     return None
 
 
+def cost(config: ExperimentConfig) -> None:
+    """What the click would cost."""
+    if caching.is_answered(config):
+        st.caption("Expected: at once. This run is in the store already.")
+        return
+    with session.shown_errors():
+        st.caption(cost_words.expected(expected_cost(config)), help=cost_words.HELP)
+
+
 def start(config: ExperimentConfig) -> None:
     with session.shown_errors():
         session.remember(RUN, submit(config))
@@ -36,13 +46,19 @@ def start(config: ExperimentConfig) -> None:
 def watch(run_id: str) -> None:
     st.header("This run")
     now = run_panel.follow(run_id)
+    if now.resumable:
+        goes_on_as = run_panel.go_on_button(run_id)
+        if goes_on_as:
+            session.remember(RUN, goes_on_as)
+            st.rerun()
     if now.state != "done":
         return
     st.caption(caching.run_line(run_id))
-    summary = caching.finished(run_id).summary()
+    found = caching.finished(run_id)
+    run_panel.warn_of_failures(found)
     st.success("Finished.", icon=":material/check_circle:")
     session.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
-    scores(summary, caching.finished(run_id).config.dataset)
+    scores(found.summary(), found.config.dataset)
 
 
 def scores(summary: list[dict], dataset: str) -> None:
@@ -66,6 +82,7 @@ def recent() -> None:
         st.dataframe(
             runs, hide_index=True, column_config={"progress": st.column_config.ProgressColumn(format="percent")}
         )
+        session.go("All runs", "history", "history")
     else:
         st.markdown("None yet. The choices as they are take a few seconds: press **Start training** or **Ctrl+Enter**.")
 
@@ -75,6 +92,8 @@ st.title("Train")
 left, right = st.columns([2, 3], gap="large")
 with left:
     config = choose()
+    if config:
+        cost(config)
     if st.button("Start training", type="primary", shortcut="Ctrl+Enter", disabled=config is None, width="stretch"):
         start(config)
 with right:

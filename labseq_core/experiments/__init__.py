@@ -9,8 +9,11 @@ from labseq_core.experiments.service import (
     TaskStatus,
     cancel,
     comparisons,
+    configuration,
+    count_runs,
     delete,
     list_runs,
+    made_with,
     model,
     notices,
     pin,
@@ -18,13 +21,16 @@ from labseq_core.experiments.service import (
     result,
     resume,
     resume_interrupted,
+    run_datasets,
     status,
     submit,
+    summary,
 )
 from labseq_core.experiments.transfer import export_run, import_run
 
 __all__ = [
     "ExperimentConfig", "FeatureChoice", "MethodChoice", "Predictions", "RunResult", "RunStatus", "RunSummary",
-    "TaskStatus", "cancel", "comparisons", "default_results", "delete", "export_run", "import_run", "list_runs", "model",
-    "notices", "pin", "predictions", "result", "resume", "resume_interrupted", "status", "submit", "write_default",
+    "TaskStatus", "cancel", "comparisons", "configuration", "count_runs", "default_results", "delete", "export_run",
+    "import_run", "list_runs", "made_with", "model", "notices", "pin", "predictions", "result", "resume",
+    "resume_interrupted", "run_datasets", "status", "submit", "summary", "write_default",
 ]  # fmt: skip

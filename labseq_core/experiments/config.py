@@ -79,8 +79,8 @@ class MethodChoice:
     def label(self) -> str:
         """How tables and charts call it: "CRF", "CRF (l2=0.1)", "CRF (l2 of 0.1, 1)"."""
         title = find_method(self.method).title
-        said = [f"{name}={_shown(value)}" for name, value in self.options.items()]
-        said += [f"{name} of {', '.join(map(_shown, values))}" for name, values in self.search.items()]
+        said = [f"{name}={shown_value(value)}" for name, value in self.options.items()]
+        said += [f"{name} of {', '.join(map(shown_value, values))}" for name, values in self.search.items()]
         return f"{title} ({'; '.join(said) if self.search else ', '.join(said)})" if said else title
 
     def to_dict(self) -> dict:
@@ -89,8 +89,8 @@ class MethodChoice:
         return {name: value for name, value in made.items() if value or name != "search"}
 
     def on_command_line(self) -> str:
-        said = [f"{name}={_shown(value)}" for name, value in self.options.items()]
-        said += [f"{name}={SEARCH.join(map(_shown, values))}" for name, values in self.search.items()]
+        said = [f"{name}={shown_value(value)}" for name, value in self.options.items()]
+        said += [f"{name}={SEARCH.join(map(shown_value, values))}" for name, values in self.search.items()]
         return ":".join([self.method, *said])
 
     @property
@@ -304,7 +304,8 @@ def _known_keys(cls: type, what: str, data) -> dict:
     return dict(data)
 
 
-def _shown(value) -> str:
+def shown_value(value) -> str:
+    """A value as it is typed on the command line."""
     if value is None:
         return "none"
     if isinstance(value, float):

@@ -6,6 +6,7 @@ run is found, one at work is joined, an interrupted one goes on.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -143,13 +144,22 @@ def configuration(run_id: str) -> ExperimentConfig:
     return ExperimentConfig.from_dict(_row(run_id)["config"])
 
 
+def made_with(run_id: str) -> dict:
+    """The versions that a run was begun with, whatever its state."""
+    return _row(run_id)["versions"]
+
+
 def resume_interrupted() -> list[str]:
-    """Go on with all runs whose process died, as after a restart of the server; gives their ids."""
+    """Go on with all runs whose process died, as after a restart of the server; gives their ids.
+
+    One that cannot go on, because its corpus has gone, stays dead: who asks for it is told why.
+    """
     ids = []
     for listed in reversed(RunStore().list(limit=1000, state="dead")):
         row = _row(listed["id"])
         if row["versions"] == versions() and row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"]:
-            ids.append(resume(listed["id"]))
+            with contextlib.suppress(LabSeqError):
+                ids.append(resume(listed["id"]))
     return ids
 
 
@@ -229,15 +239,32 @@ def comparisons(run_id: str, metric: str = "accuracy") -> list[dict]:
 
 def list_runs(limit: int = 100, skip: int = 0, **filters) -> list[RunSummary]:
     """The newest runs first. filters: dataset, method, state, pinned, text."""
-    return [
-        RunSummary(
-            row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
-            tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
-            1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
-            row["sequences"],
-        )
-        for row in RunStore().list(limit, skip, **filters)
-    ]  # fmt: skip
+    return [_summary(row) for row in RunStore().list(limit, skip, **filters)]
+
+
+def summary(run_id: str) -> RunSummary:
+    """What a list says of a run."""
+    row = _row(run_id)
+    return _summary({**row, "sequences": row["config"].get("sequences", 0)})
+
+
+def _summary(row: dict) -> RunSummary:
+    return RunSummary(
+        row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
+        tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
+        1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
+        row["sequences"],
+    )  # fmt: skip
+
+
+def count_runs(**filters) -> int:
+    """How many runs fit the filters of `list_runs`."""
+    return RunStore().count(**filters)
+
+
+def run_datasets() -> list[str]:
+    """The corpora that there are runs of."""
+    return RunStore().datasets()
 
 
 def pin(run_id: str, pinned: bool = True) -> None:

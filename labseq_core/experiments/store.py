@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -16,6 +17,7 @@ from labseq_core.experiments.damage import alone, is_damage, set_aside
 from labseq_core.experiments.owners import is_alive
 
 ACTIVE = ("queued", "running")
+_TOLD_BY_OWNERS = (*ACTIVE, "dead")  # states that are known only when it is known which processes live
 BUSY_SECONDS = 30.0  # how long to wait for other processes that write
 VERSION = 1
 _SCHEMA = """
@@ -185,28 +187,31 @@ class RunStore:
         with self._connection() as connection:
             return {row["name"]: row["data"] for row in connection.execute(query, (run_id,))}
 
-    def list(
-        self, limit: int = 100, skip: int = 0, dataset: str | None = None, method: str | None = None,
-        state: str | None = None, pinned: bool = False, text: str | None = None,
-    ) -> list[dict]:  # fmt: skip
-        """Runs without their results, the newest first; only those that fit what is given."""
-        given = {
-            "dataset = ?": dataset,
-            "instr(methods, ?)": None if method is None else json.dumps(method),
-            "pinned = ?": 1 if pinned else None,
-            "instr(lower(id || ' ' || dataset || ' ' || features || ' ' || labels), ?)": text and text.lower(),
-        }
-        if state == "dead":  # told from living ones below
-            given["state IN ('queued', 'running') AND ?"] = 1
-        else:
-            given["state = ?"] = state
-        given = {condition: value for condition, value in given.items() if value}
-        where = f"WHERE {' AND '.join(given)}" if given else ""
+    def list(self, limit: int = 100, skip: int = 0, **filters) -> list[dict]:
+        """Runs without their results, the newest first; only those that fit the filters (see `_where`)."""
+        where, values = _where(**filters)
         query = f"SELECT {_LISTED} FROM runs {where} ORDER BY created DESC, id"
+        state = filters.get("state")
+        if state in _TOLD_BY_OWNERS:  # all are looked at: they are few
+            with self._connection() as connection:
+                found = self._lively([_decoded(row) for row in connection.execute(query, values)])
+            return [row for row in found if row["state"] == state][skip : skip + limit]
         with self._connection() as connection:
-            rows = connection.execute(f"{query} LIMIT ? OFFSET ?", (*given.values(), limit, skip))
-            found = self._lively([_decoded(row) for row in rows])
-        return [row for row in found if state in (None, row["state"])]
+            rows = connection.execute(f"{query} LIMIT ? OFFSET ?", (*values, limit, skip))
+            return self._lively([_decoded(row) for row in rows])
+
+    def count(self, **filters) -> int:
+        """How many runs fit the filters of `list`."""
+        if filters.get("state") in _TOLD_BY_OWNERS:
+            return len(self.list(sys.maxsize, **filters))
+        where, values = _where(**filters)
+        with self._connection() as connection:
+            return connection.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
+
+    def datasets(self) -> list[str]:
+        """The corpora that there are runs of."""
+        with self._connection() as connection:
+            return [row["dataset"] for row in connection.execute("SELECT DISTINCT dataset FROM runs ORDER BY dataset")]
 
     def cancelling(self, owner: str) -> list[str]:
         """The active runs of an owner that somebody, in whatever process, wants to be cancelled."""
@@ -236,6 +241,26 @@ class StoreUnusable(LabSeqError):
 
 class StoreDamaged(LabSeqError):
     """It was damaged; a new one has been begun."""
+
+
+def _where(
+    dataset: str | None = None, method: str | None = None, state: str | None = None, pinned: bool = False,
+    text: str | None = None,
+) -> tuple[str, list]:  # fmt: skip
+    """The condition of a query and its values. A dead run is one of those that say that they are at work."""
+    given = {
+        "dataset = ?": dataset,
+        "instr(methods, ?)": method and json.dumps(method),
+        "pinned = ?": 1 if pinned else None,
+        "instr(lower(id || ' ' || dataset || ' ' || features || ' ' || labels), ?)": text and text.lower(),
+    }
+    given = {condition: [value] for condition, value in given.items() if value}
+    if state in _TOLD_BY_OWNERS:
+        given["state IN (?, ?)"] = list(ACTIVE)
+    elif state:
+        given["state = ?"] = [state]
+    values = [value for several in given.values() for value in several]
+    return f"WHERE {' AND '.join(given)}" if given else "", values
 
 
 def _insert(connection: sqlite3.Connection, table: str, values: Mapping) -> None:

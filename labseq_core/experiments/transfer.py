@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,13 +15,14 @@ from labseq_core._checks import LabSeqError, require
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.predictions import Predictions, predictions_csv
 from labseq_core.experiments.results import RunResult, table_csv
-from labseq_core.experiments.service import comparisons, is_default, predictions, result
+from labseq_core.experiments.service import comparisons, is_default, predictions, result, run_row
 from labseq_core.experiments.store import RunStore
 from labseq_core.experiments.tasks import tasks_of
 from labseq_core.learners.registry import load_model
 
 FORMAT = 1
 MAX_BYTES = 2**30  # of one run, unpacked
+_ID = re.compile(r"([0-9a-f]{12})-[0-9a-f]{6}")
 _RUN, _ARTEFACTS = "run.json", "artefacts/"
 _KEPT = (
     "id", "created", "finished", "config", "config_hash", "data_hash", "seed", "versions", "dataset", "features", "folds",
@@ -129,10 +132,11 @@ def import_run(source: bytes | str | Path) -> str:
     try:
         run, tasks = about["run"], about["tasks"]
         config = ExperimentConfig.from_dict(run["config"])
-        fits = run["config_hash"] == config.hash and str(run["id"]).startswith(config.hash) and run["state"] == "done"
+        known = _ID.fullmatch(run["id"])  # it stands on pages
+        fits = run["config_hash"] == config.hash == (known and known[1]) and run["state"] == "done"
         fits = fits and [task["label"] for task in tasks] == [task.label for task in tasks_of(config)]
         RunResult.of(run["id"], config, run["versions"], float(run["created"]), run["metrics"]).csv()
-        row = {name: run[name] for name in _KEPT}
+        row = {name: run[name] for name in _KEPT} | {**run_row(config), "versions": run["versions"]}
         kept = [{name: task[name] for name in _TASK} for task in tasks]
     except (KeyError, TypeError, ValueError, AttributeError):
         fits = False
@@ -162,7 +166,8 @@ def _unpacked(source: bytes | str | Path, name: str) -> tuple[dict, dict[str, by
         version = about["labseq_export"]
     except FileNotFoundError:
         raise LabSeqError(f"there is no file {name}; check the name") from None
-    except (OSError, ValueError, KeyError, TypeError, NotImplementedError, RuntimeError, zipfile.BadZipFile):
+    except (OSError, ValueError, KeyError, TypeError, NotImplementedError, RuntimeError, EOFError, zlib.error,
+            zipfile.BadZipFile):  # fmt: skip
         raise LabSeqError(f"{name} {_BROKEN}") from None
     require(
         version == FORMAT,

@@ -18,6 +18,7 @@ from labseq_core.data.sequences import Column
 from labseq_core.data.uploads import is_upload
 from labseq_core.evaluation import AbstentionCurve, Calibration, token_accuracy
 from labseq_core.experiments import (
+    ExperimentConfig,
     Predictions,
     RunResult,
     RunSummary,
@@ -29,6 +30,7 @@ from labseq_core.experiments import (
 )
 from labseq_core.experiments.lessons import lessons
 from labseq_core.experiments.runner import scored_parts, training_data, training_tokens_of
+from labseq_core.experiments.service import run_id_of
 from labseq_core.explain import (
     Answers,
     bound_curves,
@@ -290,10 +292,10 @@ def default_line(found: RunResult) -> str:
 
 def _line(dataset: str, labels: tuple[str, ...], features: str, folds: int, seed: int, name: str) -> str:
     split = f"{folds} folds" if folds else "train/test"
-    return f"{_corpus_name(dataset)}: {_methods(labels)} · {features} · {split} · seed {seed} · {name}"
+    return f"{corpus_name(dataset)}: {short_methods(labels)} · {features} · {split} · seed {seed} · {name}"
 
 
-def _methods(labels: tuple[str, ...]) -> str:
+def short_methods(labels: tuple[str, ...]) -> str:
     """The methods of a run; where that would be long, without their options."""
     whole = ", ".join(labels)
     if len(whole) <= _LONGEST_LIST:
@@ -302,19 +304,32 @@ def _methods(labels: tuple[str, ...]) -> str:
     return ", ".join(title if count == 1 else f"{count} × {title}" for title, count in titles.items())
 
 
-def _corpus_name(dataset: str) -> str:
+def corpus_name(dataset: str) -> str:
+    """Short enough for a line: an uploaded file has a long id."""
     return f"upload {dataset.partition(':')[2][:8]}" if is_upload(dataset) else dataset
+
+
+def is_answered(config: ExperimentConfig) -> bool:
+    """Whether the store has the run of this configuration already."""
+    return any(run.state == "done" for run in list_runs(1, text=run_id_of(config)))
+
+
+@st.cache_data(max_entries=10_000, show_spinner=False)
+def leader(run_id: str) -> tuple[str, float]:
+    """The method of a finished run with the best token accuracy, and that."""
+    best = max(result(run_id).summary(), key=lambda row: row["accuracy_mean"])
+    return best["label"], best["accuracy_mean"]
 
 
 def recent_runs() -> list[dict]:
     """The newest runs, as rows of a table."""
     return [
         {
-            "run": run.run_id,
-            "corpus": _corpus_name(run.dataset),
-            "methods": ", ".join(run.labels),
+            "corpus": corpus_name(run.dataset),
             "state": run.state,
             "progress": run.fraction,
+            "methods": ", ".join(run.labels),
+            "run": run.run_id,
         }
         for run in list_runs(_RECENT)
     ]

@@ -18,9 +18,11 @@ from labseq_core.learners.options import SEED, Option, shown_choice
 _POWERS = range(-4, 5)
 _SIDE_BY_SIDE = 2
 _USUAL = "usual"
-_WINDOWS = (1, 3, 5, 7, 9, 11)
-_TEST_PART = "none: train and test part"
-_BINS = (0, 5, 10, 25, 50, 100)
+WINDOWS = (1, 3, 5, 7, 9, 11)
+TEST_PART = "none: train and test part"
+FOLDS = range(2, 11)
+BINS = (0, 5, 10, 25, 50, 100)
+MOST_SEQUENCES = 10_000_000
 
 
 Draft = tuple[str, dict[str, Any], dict[str, str]]  # a method, its options and the values to choose from, as typed
@@ -153,7 +155,7 @@ def feature_form(columns: list[str]) -> dict[str, Any]:
     st.caption(TEMPLATES[template][-1])
     with st.expander("Features: options"):
         window = st.selectbox(
-            "window", [_USUAL, *map(str, _WINDOWS)], key="window", bind="query-params",
+            "window", [_USUAL, *map(str, WINDOWS)], key="window", bind="query-params",
             help=f"How many positions a method sees around the current one; usual for {template}: {TEMPLATES[template][0]}.",
         )  # fmt: skip
         chosen = st.multiselect(
@@ -162,7 +164,7 @@ def feature_form(columns: list[str]) -> dict[str, Any]:
             help="Columns of the corpus to use as well; with custom features they are the only ones.",
         )  # fmt: skip
         bins = st.selectbox(
-            "bins", [_USUAL, *map(str, _BINS)], key="bins", bind="query-params",
+            "bins", [_USUAL, *map(str, BINS)], key="bins", bind="query-params",
             help="Real values go into this many equally filled bins; 0 keeps them as they are.",
         )  # fmt: skip
         joint = st.toggle(
@@ -174,15 +176,27 @@ def feature_form(columns: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def split_form() -> dict[str, int]:
-    """Which sequences are for training and which for testing: folds and seed."""
+def split_form() -> dict[str, Any]:
+    """Which sequences are for training and which for testing, the seed, and what development data are used for."""
     folds = st.selectbox(
-        "Folds", [_TEST_PART, *map(str, range(2, 11))], key="folds", bind="query-params",
+        "Folds", [TEST_PART, *map(str, FOLDS)], key="folds", bind="query-params",
         help="None: train on the training part, score the test part. Otherwise the training part is cut into so many "
         "pieces, each of which is scored once; that gives standard errors and takes as many times as long.",
     )  # fmt: skip
-    seed = st.number_input("Seed", 0, 2**32 - 1, 0, key="seed", bind="query-params", help="Same seed, same numbers.")
-    return {"folds": 0 if folds == _TEST_PART else int(folds), "seed": seed}
+    left, right = st.columns(_SIDE_BY_SIDE)
+    seed = left.number_input("Seed", 0, 2**32 - 1, 0, key="seed", bind="query-params", help="Same seed, same numbers.")
+    sequences = right.number_input(
+        "Training sequences", 0, MOST_SEQUENCES, 0, key="sequences", bind="query-params",
+        help="Only so many of the training part, the first ones; 0: all of them.",
+    )  # fmt: skip
+    calibrate = folds == TEST_PART and st.toggle(
+        "Calibrate on development data", key="calibrate", bind="query-params",
+        help="Scores are divided by the temperature that suits the development part best before they are called "
+        "probabilities. Labels stay as they are; methods without probabilities get some. Folds leave no development part.",
+    )  # fmt: skip
+    return {
+        "folds": 0 if folds == TEST_PART else int(folds), "seed": seed, "sequences": sequences, "calibrate": calibrate,
+    }  # fmt: skip
 
 
 def _number(text: str) -> int | None:

@@ -27,6 +27,7 @@ def navigate() -> st.Page:
             st.Page("pages/inside.py", title="Inside", icon=":material/search_insights:"),
             st.Page("pages/sequence.py", title="One sequence", icon=":material/account_tree:"),
             st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
+            st.Page("pages/history.py", title="History", icon=":material/history:"),
         ]
     )
 

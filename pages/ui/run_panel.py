@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
-from labseq_core.experiments import RunStatus, cancel, status
-from pages.ui import charts
+from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, made_with, resume, status
+from labseq_core.experiments.versions import versions
+from pages.ui import charts, session
 
 FAST, SLOW = 1.0, 2.5  # seconds between two looks
 _FAST_LOOKS = 15
+_WAIT_FOR_CANCEL = 2.0  # seconds
 
 
 def follow(run_id: str) -> RunStatus:
@@ -37,31 +41,83 @@ def _draw(now: RunStatus) -> None:
         text, button = st.columns([4, 1], vertical_alignment="center")
         share = f" ({now.fraction:.0%})" if now.fraction else ""
         text.progress(now.fraction, text=f"{_sentence(now.message)}{share}")
-        button.button("Cancel", icon=":material/stop_circle:", on_click=cancel, args=(now.run_id,), width="stretch")
-    elif now.state == "cancelled":
-        st.warning("This run was cancelled.", icon=":material/stop_circle:")
+        button.button("Cancel", icon=":material/stop_circle:", on_click=_cancel, args=(now.run_id,), width="stretch")
     elif now.state != "done":
-        st.error(_sentence(now.error or now.message), icon=":material/error:")
+        what_is_left(now)
     with st.container(horizontal=True):
-        for label, fraction, text in _by_method(now):
+        for label, fraction, text in by_method(now):
             st.progress(fraction, text=f"{label}: {text}", width=165)
     figure = charts.objective_curves(now.tasks)
     if figure:
         st.caption("Objective by iteration; lower is better. Scales differ between methods.")
-        latest = ", ".join(f"{task.label} {task.objective:.4g}" for task in now.tasks if task.objective is not None)
-        charts.draw(figure, "objective", f"Objective by iteration. Latest: {latest}")
+        charts.draw(figure, "objective", f"Objective by iteration. Latest: {_latest(now.tasks)}")
+
+
+def _cancel(run_id: str) -> None:
+    """Stop a run, and wait a moment for it to stop: the page then says so at once, not at its next look."""
+    cancel(run_id)
+    give_up = time.monotonic() + _WAIT_FOR_CANCEL
+    while status(run_id).active and time.monotonic() < give_up:
+        time.sleep(0.05)
+
+
+def what_is_left(now: RunStatus) -> None:
+    """Of a run that is neither at work nor finished: why, and what was kept of it."""
+    done = sum(task.state == "done" for task in now.tasks)
+    kept = f"{done} of {len(now.tasks)} trainings are finished and kept." if done else "Nothing was finished yet."
+    if now.state == "cancelled":
+        st.warning(f"This run was cancelled. {kept}", icon=":material/stop_circle:")
+    elif now.state == "dead":
+        st.warning(f"This run was interrupted: the process that ran it has ended. {kept}", icon=":material/power_off:")
+    else:
+        st.error(f"{_sentence(now.error or now.message).rstrip('.')}. {kept}", icon=":material/error:")
+
+
+def go_on_button(run_id: str) -> str | None:
+    """For a run that was interrupted, cancelled or has failed; gives the id under which it goes on."""
+    if made_with(run_id) == versions():
+        help_text = "It goes on where it was: what is finished is kept."
+    else:
+        help_text = "LabSeq has changed since it was begun: it is run again from the beginning, under another id."
+    if st.button("Go on", type="primary", icon=":material/play_arrow:", help=help_text):
+        with session.shown_errors():
+            return resume(run_id)
+    return None
+
+
+def warn_of_failures(found: RunResult) -> None:
+    """Methods that could not be trained, which no table or chart shows."""
+    if found.failures:
+        causes = "\n".join(f"- **{row['label']}**: {row['error']}" for row in found.failures)
+        st.warning(f"Not in the numbers, because they could not be trained:\n{causes}", icon=":material/warning:")
 
 
 def _sentence(message: str) -> str:
     return message[:1].upper() + message[1:]
 
 
-def _by_method(now: RunStatus) -> list[tuple[str, float, str]]:
-    """Per method the share of its work that is done, over all folds."""
+def by_method(now: RunStatus) -> list[tuple[str, float, str]]:
+    """Per method the share of its work that is done, over all folds and all values that a search tries."""
     rows = []
     for label in dict.fromkeys(task.label for task in now.tasks):
         own = [task for task in now.tasks if task.label == label]
         parts = [1.0 if task.state == "done" else task.fraction for task in own]
-        done = sum(task.state == "done" for task in own)
-        rows.append((label, sum(parts) / len(parts), f"{done}/{len(own)}" if len(own) > 1 else own[0].state))
+        rows.append((label, sum(parts) / len(parts), _state(own, now.active)))
     return rows
+
+
+def _state(own: list[TaskStatus], active: bool) -> str:
+    """How far one method is, in words."""
+    if any(task.state == "failed" for task in own):
+        return "failed"
+    done = sum(task.state == "done" for task in own)
+    if len(own) > 1:
+        return f"{done} of {len(own)}"
+    state = {"queued": "waiting", "done": "finished"}.get(own[0].state, own[0].state)
+    return state if active or done else "stopped"
+
+
+def _latest(tasks: tuple[TaskStatus, ...]) -> str:
+    """The newest objective of each method."""
+    latest = {task.label: task.objective for task in tasks if task.objective is not None}
+    return ", ".join(f"{label} {objective:.4g}" for label, objective in latest.items())

@@ -10,7 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from labseq_core._jit import warm_up
 from labseq_core.dashboard_settings import app_path
+from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.defaults import METHODS
+from labseq_core.experiments.service import run_id_of, run_row
+from labseq_core.experiments.store import RunStore
+from labseq_core.experiments.tasks import tasks_of
+from tests.experiments.runs import quick
 
 SECONDS_PER_RUN = 30
 SECONDS_TO_TRAIN = 180  # routines may have to be compiled first
@@ -35,6 +40,18 @@ def open_page() -> Callable[..., AppTest]:
         return app
 
     return opened
+
+
+def planted(state: str, config: ExperimentConfig | None = None, done: int = 0, **columns) -> str:
+    """A run in some state that nobody works at, with so many of its trainings finished."""
+    config = config or quick()
+    tasks = [
+        {"label": task.label, "fold": task.fold, "point": task.point, "state": "done" if number < done else "queued"}
+        for number, task in enumerate(tasks_of(config))
+    ]
+    run_id = columns.pop("id", run_id_of(config))
+    RunStore().insert({**run_row(config), "id": run_id, "state": state, **columns}, tasks, {})
+    return run_id
 
 
 def problems(app: AppTest) -> list[str]:

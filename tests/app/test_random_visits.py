@@ -64,6 +64,8 @@ PAGES = {
     "compare, labels": {"view": "Labels"}, "compare, sentences": {"view": "Sentences"},
     "compare, learning": {"view": "Learning curve"}, "abstain": {}, "inside": {},
     "inside, boosting": {"tab": "Boosting"}, "inside, margins": {"tab": "Margins"}, "inside, gpsc": {"tab": "GPSC"},
+    "history": {}, "history, one run": {"runs": "default:spanish-ner"},
+    "history, two runs": {"runs": "default:boosting,default:parity"},
     "sequence": {}, "sequence, kernels": {"run": "default:abstention"},
 }  # fmt: skip
 

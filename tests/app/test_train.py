@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from labseq_core.experiments import result, status
+from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, TaskStatus, result, status
+from labseq_core.experiments.cost import Cost
 from labseq_core.features import TEMPLATES
 from labseq_core.learners import METHODS, method_options
+from pages.ui.charts import objective_curves
+from pages.ui.cost_words import duration
+from pages.ui.cost_words import expected as expected_words
+from pages.ui.run_panel import by_method
 from tests.app.conftest import problems, run_until, text
+from tests.experiments.runs import trained_here
 
 
 def start(app):
     return next(button for button in app.button if button.label == "Start training").click().run()
+
+
+def press(app, label: str):
+    return next(button for button in app.button if button.label == label).click().run()
 
 
 def run_id(app) -> str:
@@ -122,8 +133,14 @@ def test_a_run_can_be_cancelled(open_page):
     next(button for button in app.button if button.label == "Cancel").click().run()
     run_until(app, lambda app: not status(run_id(app)).active)
     app.run()
-    assert [warning.value for warning in app.warning] == ["This run was cancelled."]
+    (warning,) = app.warning
+    assert warning.value.startswith("This run was cancelled.")
     assert problems(app) == []
+    press(app, "Go on")
+    assert problems(app) == []
+    assert status(run_id(app)).active, "it goes on under the same id"
+    press(app, "Cancel")
+    run_until(app, lambda app: not status(run_id(app)).active)
 
 
 def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
@@ -157,3 +174,75 @@ def test_values_can_be_chosen_on_development_data(open_page):
     tables = [table.value for table in compared.dataframe if "score" in table.value.columns]
     assert len(tables) == 1
     assert tables[0]["score"].iloc[0] == best["score"]
+
+
+def test_calibration_and_fewer_sequences_reach_configuration_and_command(open_page):
+    app = open_page("train", dataset="toy-pos", methods="CRF")
+    app.number_input(key="sequences").set_value(50).run()
+    app.toggle(key="calibrate").set_value(True).run()
+    assert problems(app) == []
+    assert "--sequences 50 --calibrate --folds 0" in text(app)
+    assert "calibrate: true" in text(app)
+    app.selectbox(key="folds").set_value("2").run()
+    assert problems(app) == []
+    assert "calibrate" not in [toggle.key for toggle in app.toggle], "folds leave no development part"
+    assert "--sequences 50 --folds 2" in text(app)
+    linked = open_page("train", dataset="toy-pos", methods="CRF", calibrate="true", sequences="50")
+    assert "--sequences 50 --calibrate --folds 0" in text(linked)
+
+
+def test_the_cost_is_told_before_the_click(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+    app = open_page("train", dataset="toy-pos", methods="HMM")
+    assert "Expected: about 3 s." in text(app)
+    app = open_page("train", dataset="toy-pos", methods=["HMM", "Sequence boosting"], **{"boost.rounds": "100000"})
+    assert "minutes, most of it Sequence boosting (rounds=100000)." in text(app)
+    trained_here(ExperimentConfig("toy-pos", (MethodChoice("hmm"),)))
+    app = open_page("train", dataset="toy-pos", methods="HMM")
+    assert "Expected: at once." in text(app)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.2, "about 1 s"), (3.4, "about 3 s"), (47.0, "about 50 s"), (100.0, "about 2 minutes"), (1500.0, "about 20 minutes"),
+     (7000.0, "about 2 hours"), (400_000.0, "about 5 days")],
+)  # fmt: skip
+def test_durations_in_words(seconds, expected):
+    assert duration(seconds) == expected
+
+
+def test_much_memory_is_told():
+    assert expected_words(Cost(3.0, 2100.0, {"CRF": 1.0})) == "Expected: about 3 s; may need 2.1 GB of memory."
+    assert expected_words(Cost(3.0, 300.0, {"CRF": 1.0})) == "Expected: about 3 s."
+
+
+def test_progress_of_a_method_counts_all_values_of_a_search():
+    def task(label: str, state: str, fraction: float = 0.0, point: int | None = None, fold: int = 0) -> TaskStatus:
+        return TaskStatus(label, fold, state, fraction, point=point)
+
+    tasks = (
+        task("GP", "done", 1.0, 0), task("GP", "done", 1.0, 1), task("GP", "running", 0.5, 2), task("GP", "queued", 0.0, 3),
+        task("HMM", "done", 1.0), task("CRF", "queued"), task("SVM", "failed"), task("SVM", "queued", fold=1),
+    )  # fmt: skip
+    now = RunStatus("r", "running", 0.5, "", None, 0, tasks)
+    assert by_method(now) == [
+        ("GP", 0.625, "2 of 4"), ("HMM", 1.0, "finished"), ("CRF", 0.0, "waiting"), ("SVM", 0.0, "failed"),
+    ]  # fmt: skip
+    over = RunStatus("r", "dead", 0.5, "", None, 0, tasks)
+    assert by_method(over)[2] == ("CRF", 0.0, "stopped")
+    curves = tuple(replace(each, curve=((1, 2.0), (2, 1.0))) for each in tasks)
+    names = [trace.name for trace in objective_curves(curves).data]
+    assert names[:2] == ["GP, fold 1, combination 1", "GP, fold 1, combination 2"]
+    assert len(objective_curves(curves * 20).data) < len(curves * 20), "of very many lines the newest are drawn"
+
+
+def test_a_waiting_run_says_its_place(open_page):
+    long = {"dataset": "pitch-accent", "methods": "Averaged perceptron", "folds": "10", "perceptron.epochs": "10000"}
+    first, second = start(open_page("train", **long, seed="11")), start(open_page("train", **long, seed="12"))
+    run_until(first, lambda app: status(run_id(first)).state == "running")
+    second.run()
+    (progress,) = [each for each in second.get("progress") if "place" in each.proto.text]
+    assert "Waiting, place 1 in the queue" in progress.proto.text
+    for app in (second, first):
+        press(app, "Cancel")
+        run_until(app, lambda app: not status(run_id(app)).active)

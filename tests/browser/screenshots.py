@@ -39,6 +39,9 @@ PAGES = {
     "learn-losses": "/learn?lesson=losses",
     "learn-margin": "/learn?lesson=margin",
     "learn-properties": "/learn?lesson=properties",
+    "history": "/history",
+    "history-one": "/history?runs=default:spanish-ner",
+    "history-two": "/history?runs=default:spanish-ner,default:boosting",
     "inside-pos": "/inside?run=default:toy-pos&label=NOUN",
 }
 WIDTHS = {"wide": 1440, "narrow": 420}

@@ -47,29 +47,57 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+class Dashboard:
+    """`labseq app` on a port and a run store that stay the same when it is started again."""
+
+    def __init__(self, place: Path):
+        self.place, self.port = place, _free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.store = place / "runs.sqlite"
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        environment = {**os.environ, "LABSEQ_STORE": str(self.store), "PYTHONPATH": str(REPOSITORY)}
+        command = [sys.executable, "-m", "labseq_core.cli", "app", "--port", str(self.port), "--no-browser"]
+        with open(self.place / "log.txt", "a+") as log:
+            self.process = subprocess.Popen(
+                command, cwd=self.place, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+            _wait_for(self.process, f"{self.address}/_stcore/health", log)
+
+    def kill(self) -> None:
+        """At once, as by a crash: the server itself, not the processes that it has started."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=SECONDS_TO_STOP)
+
+    def stop(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=SECONDS_TO_STOP)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=SECONDS_TO_STOP)
+
+
+@contextmanager
+def running_dashboard() -> Iterator[Dashboard]:
+    """A dashboard with a run store of its own."""
+    _compile()
+    with tempfile.TemporaryDirectory(prefix="labseq-dashboard-") as place:
+        server = Dashboard(Path(place))
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+
+
 @contextmanager
 def dashboard() -> Iterator[str]:
-    """Start `labseq app` with a run store of its own; gives its address."""
-    _compile()
-    port = _free_port()
-    with tempfile.TemporaryDirectory(prefix="labseq-dashboard-") as place:
-        environment = {**os.environ, "LABSEQ_STORE": str(Path(place) / "runs.sqlite"), "PYTHONPATH": str(REPOSITORY)}
-        command = [sys.executable, "-m", "labseq_core.cli", "app", "--port", str(port), "--no-browser"]
-        with open(Path(place) / "log.txt", "w+") as log:
-            process = subprocess.Popen(
-                command, cwd=place, env=environment, stdout=log, stderr=log, start_new_session=True
-            )
-            try:
-                _wait_for(process, f"http://127.0.0.1:{port}/_stcore/health", log)
-                yield f"http://127.0.0.1:{port}"
-            finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout=SECONDS_TO_STOP)
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait(timeout=SECONDS_TO_STOP)
+    """The address of one."""
+    with running_dashboard() as server:
+        yield server.address
 
 
 def _compile() -> None:

@@ -1,0 +1,29 @@
+"""History: all runs. Find, look, compare two, repeat, keep, take elsewhere, delete."""
+
+import streamlit as st
+
+from labseq_core.experiments.service import is_default
+from pages.ui import history_import, history_list, history_pair, history_run, session
+from pages.ui.navigation import only_in_app
+
+
+def chosen_runs(ids: list[str]) -> None:
+    """What the chosen rows are about."""
+    if len(ids) == 1:
+        history_run.one_run(*ids)
+    elif len(ids) == 2:
+        history_pair.two_runs(*ids)
+    elif ids:
+        st.info(f"{len(ids)} runs are chosen. Choose one to see it, two to compare them.", icon=":material/info:")
+    own = [run_id for run_id in ids if not is_default(run_id)]
+    if len(ids) > 1 and own:
+        history_run.delete_button(own)
+
+
+only_in_app()
+st.title("History")
+with session.shown_errors():
+    ids = history_list.choose_rows(history_list.filters())
+    with session.shown_errors():
+        chosen_runs(ids)
+    history_import.import_form()
