@@ -45,7 +45,7 @@ def growth_bars(rows: Sequence[dict]) -> go.Figure:
     rounds, growth = [row["iteration"] for row in rows], [row["growth"] for row in rows]
     figure = go.Figure()
     figure.add_bar(
-        x=rounds, y=growth, name="rivals added", marker={"color": added.colour},
+        x=rounds, y=growth, name="rivals added less dropped", marker={"color": added.colour},
         hovertemplate="round %{x}: %{y:+,d} rivals<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
