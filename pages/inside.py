@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from pages.ui import inside_boosting, inside_gpsc, inside_support, inside_weights, session
+from pages.ui import inside_boosting, inside_gpsc, inside_margins, inside_support, inside_weights, session
 from pages.ui.navigation import only_in_app
 
 TABS = {
     "Weights": inside_weights.tab,
     "Boosting": inside_boosting.tab,
     "HM-SVM": inside_support.tab,
+    "Margins": inside_margins.tab,
     "GPSC": inside_gpsc.tab,
 }
 

@@ -13,7 +13,7 @@ from pages.ui.type_sentence import labelled_live
 METHODS = """
 - A **CRF** makes the right labelling as probable as it can, given the whole sentence.
 - An **HM-SVM** makes it win by a margin over every other labelling; only the hard sentences count.
-- A **Gaussian process** learns smooth functions of what is alike by a kernel, and knows how sure it is.
+- A **Gaussian process** (GP sequence classification) learns smooth functions by a kernel, and knows how sure it is.
 """
 BEST = (
     "The dashed line cannot be beaten: the corpus was drawn from a known distribution, so the best labelling is known."

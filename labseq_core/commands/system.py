@@ -62,19 +62,24 @@ def compile_ahead(chosen: argparse.Namespace) -> None:
 
 def defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, predictions, result, write_default
+    from labseq_core.experiments.default_margins import TRAINING_MARGINS, write_margins
     from labseq_core.experiments.defaults import default_configs
     from labseq_core.experiments.learning_curve import CURVE, learning_curve_configs, write_default_curve
     from labseq_core.experiments.lessons import LESSONS, write_lessons
     from labseq_core.experiments.results import FIRST
 
     configs = default_configs()
-    known = [*configs, LESSONS, CURVE]
+    known = [*configs, TRAINING_MARGINS, LESSONS, CURVE]
     unknown = [name for name in chosen.names if name not in known]
     if unknown:
         raise LabSeqError(f"there is no default {unknown[0]!r}; choose from {', '.join(known)}")
     for name in chosen.names or known:
         if name == LESSONS:
             print(f"{name}: wrote {write_lessons().name}")
+            continue
+        if name == TRAINING_MARGINS:  # of the models that there are
+            for each in configs:
+                print(f"{name}: wrote {write_margins(each).name}")
             continue
         if name == CURVE:
             for config in learning_curve_configs(configs[FIRST]):
@@ -86,6 +91,8 @@ def defaults(chosen: argparse.Namespace) -> None:
         models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
         said = {choice.label: predictions(found.run_id, choice.label) for choice in config.methods}
         print(f"{name}: wrote {write_default(name, found, models, said).name} and {len(models)} models")
+        if chosen.names:  # among all, they follow
+            write_margins(name)
 
 
 def bench(chosen: argparse.Namespace) -> int | None:

@@ -46,6 +46,13 @@ FAMILIES = {
         MethodChoice("hmsvm", {"rescale": "margin"}),
         MethodChoice("hmsvm", {"kernel": "poly:2"}),
     ),
+    # All with the same attributes and no kernel, so that both lengths of the weights can be compared.
+    "margin-distribution": (
+        MethodChoice("crf"),
+        MethodChoice("boost", {"bound": "exact", "length_decay": 0.5}),
+        MethodChoice("hmsvm", {"kernel": "linear"}),
+    ),
+    "l1-path": tuple(MethodChoice("crf", {"l1": l1, "l2": 0.1}) for l1 in (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)),
     "sparseness": (
         MethodChoice("gps", _SMOOTH),
         MethodChoice("sgps", {**_SPARSE, "select": "random", "refit": "last"}),

@@ -195,6 +195,12 @@ def training_tokens_of(config: ExperimentConfig, fold: int = 0) -> list[list[str
     return _prepare(config, fold).train.tokens
 
 
+def scored_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, Sequences]:
+    """What the models of a fold are scored on: features, and the sequences themselves."""
+    parts = _prepare(config, fold)
+    return parts.encoded_test, parts.test
+
+
 def scored_part(config: ExperimentConfig, fold: int = 0) -> Sequences:
     """What the models of a fold are scored on."""
     return _split(config.dataset, config.sequences, config.folds, config.seed, fold)[2]

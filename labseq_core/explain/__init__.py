@@ -11,7 +11,20 @@ from labseq_core.explain.boosting import (
 )
 from labseq_core.explain.confidence import Answers, answers, has_probabilities, withheld_csv, withheld_rows
 from labseq_core.explain.contributions import Contributions, contributions, explains_by_observations, training_places
+from labseq_core.explain.gram_view import (
+    INFLUENCE_COLUMNS,
+    Coefficients,
+    GramSample,
+    Influence,
+    Spectrum,
+    TrainingView,
+    coefficients,
+    gram_sample,
+    influences,
+    spectrum,
+)
 from labseq_core.explain.lattice import RECURSIONS, Lattice, Step, forced
+from labseq_core.explain.margins import Margins, cumulative, margin_row, margins, margins_csv
 from labseq_core.explain.sequence import Reading, columns_in_use, read_sequence, sentence_of
 from labseq_core.explain.sparse_gp import (
     CERTIFICATE_COLUMNS,
@@ -46,12 +59,14 @@ from labseq_core.explain.weights import (
 )
 
 __all__ = [
-    "CERTIFICATE_COLUMNS", "PATH_COLUMNS", "RECURSIONS", "Answers", "Contributions", "Lattice", "Reading", "Step",
-    "Trellis", "answers", "bound_curves", "certificate_rows", "columns_in_use", "contributions", "explains_by_observations",
-    "forced", "has_probabilities", "has_rounds", "has_support", "has_weights", "is_dense_gp", "is_gp", "is_sparse_gp",
-    "label_weights", "largest_weights", "nearly_as_good", "needs_training_data_to_vote", "observation_votes",
-    "promised_log_losses", "read_sequence", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem",
-    "sentence_of", "shows_log_probabilities", "sparse_path", "sparseness", "support_csv", "support_examples",
-    "support_figure", "training_places", "training_rows", "transition_table", "trellis", "used_share", "weight_summary",
-    "weights_csv", "withheld_csv", "withheld_rows",
+    "CERTIFICATE_COLUMNS", "INFLUENCE_COLUMNS", "PATH_COLUMNS", "RECURSIONS", "Answers", "Coefficients", "Contributions",
+    "GramSample", "Influence", "Lattice", "Margins", "Reading", "Spectrum", "Step", "TrainingView", "Trellis", "answers",
+    "bound_curves", "certificate_rows", "coefficients", "columns_in_use", "contributions", "cumulative",
+    "explains_by_observations", "forced", "gram_sample", "has_probabilities", "has_rounds", "has_support", "has_weights",
+    "influences", "is_dense_gp", "is_gp", "is_sparse_gp", "label_weights", "largest_weights", "margin_row", "margins",
+    "margins_csv", "nearly_as_good", "needs_training_data_to_vote", "observation_votes", "promised_log_losses",
+    "read_sequence", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem", "sentence_of",
+    "shows_log_probabilities", "sparse_path", "sparseness", "spectrum", "support_csv", "support_examples", "support_figure",
+    "training_places", "training_rows", "transition_table", "trellis", "used_share", "weight_summary", "weights_csv",
+    "withheld_csv", "withheld_rows",
 ]  # fmt: skip

@@ -62,13 +62,19 @@ def support_figure(learner: HMSVM, sequence: int, top: int = 10) -> list[dict]:
 
 
 def training_rows(learner: HMSVM) -> list[dict]:
-    """A row per round of training: both objectives, the gap, and how many labellings were held and had weight.
+    """A row per round of training: both objectives, the gap, how many sequences were looked at for new rivals, how many
+    labellings were held and had weight, and by how many the held ones grew (below 0: more were dropped than found).
 
     What is not known yet, such as the primal objective of a hard margin before all margins are open, is None.
     """
     _require_support(learner)
-    names = ("iteration", "primal", "dual", "gap", "working_set", "support_sequences", "seconds")
-    return [{name: row[name] if math.isfinite(row[name]) else None for name in names} for row in learner._history_rows]
+    names = ("iteration", "primal", "dual", "gap", "looked_at", "working_set", "support_sequences", "seconds")
+    rows, before = [], 0
+    for row in learner._history_rows:
+        known = {name: row[name] if math.isfinite(row[name]) else None for name in names}
+        rows.append(known | {"growth": row["working_set"] - before})
+        before = row["working_set"]
+    return rows
 
 
 def support_csv(learner: HMSVM, **about: str) -> str:

@@ -10,7 +10,15 @@ from typing import ClassVar
 import numpy as np
 
 from labseq_core._checks import LabSeqError, require
-from labseq_core.chain import ChainPotentials, forward_backward, k_best, max_marginals, path_scores, viterbi
+from labseq_core.chain import (
+    ChainPotentials,
+    best_rivals,
+    forward_backward,
+    k_best,
+    max_marginals,
+    path_scores,
+    viterbi,
+)
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
@@ -179,6 +187,16 @@ class SequenceLearner:
         batch = self._batch(X)
         flat = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
         return path_scores(batch, flat) - forward_backward(batch).log_partition
+
+    def margins(self, X, y: Labels | None = None) -> np.ndarray:
+        """By how much the labels y of each sequence beat the best other labelling (T 3.39), in scores of this model: above 0
+        where they are what it predicts. inf where no other labelling is possible, -inf where y is not.
+        """
+        batch = self._batch(X)
+        truth = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
+        given, rivals = path_scores(batch, truth), best_rivals(batch, truth).scores
+        possible = given > -np.inf
+        return np.where(possible, np.where(possible, given, 0.0) - rivals, -np.inf)
 
     def score(self, X, y: Labels | None = None) -> float:
         """Token accuracy."""

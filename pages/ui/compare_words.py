@@ -70,7 +70,9 @@ def front_line(names: Sequence[str], on_front: Sequence[bool]) -> str:
     inside = [f"**{name}**" for name, chosen in zip(names, on_front) if chosen]
     outside = [f"**{name}**" for name, chosen in zip(names, on_front) if not chosen]
     line = f"On the front: {listed(inside)}."
-    return line + (f" Another method is as good and as fast as {listed(outside)}, or better." if outside else "")
+    return line + (
+        f" Some other method is at least as good and at least as fast as {listed(outside)}." if outside else ""
+    )
 
 
 def verdict(pairs: Sequence[dict], names: dict[str, str]) -> str:

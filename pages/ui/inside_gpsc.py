@@ -20,7 +20,7 @@ from labseq_core.explain import (
     same_problem,
     sparse_path,
 )
-from pages.ui import caching, charts, session
+from pages.ui import caching, charts, inside_gram, session
 from pages.ui import gpsc_charts as pictures
 from pages.ui import gpsc_words as words
 from pages.ui.downloads import file_name
@@ -49,6 +49,7 @@ def tab() -> None:
         session.go("Train a sparse one", "train", "model_training", dataset=found.config.dataset)
     if dense:
         _certificate(found, dense)
+    inside_gram.show(found, {**dense, **sparse})
 
 
 def _named(found: RunResult, kind, what: str) -> dict[str, str]:

@@ -86,4 +86,7 @@ def _training(found: RunResult, label: str, learner: HMSVM) -> None:
         st.caption(words.WORKING_SET)
         figure = pictures.lines_by_round(rows, pictures.SIZES, "labellings")
         charts.draw(figure, "working-set", pictures.lines_text(rows, pictures.SIZES))
+    st.subheader("What each round added")
+    st.caption(words.GROWTH)
+    charts.draw(pictures.growth_bars(rows), "growth", pictures.growth_text(rows))
     csv_button("These numbers as CSV", pd.DataFrame(rows), file_name("training", found.run_id, label))

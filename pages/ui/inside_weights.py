@@ -10,7 +10,7 @@ from labseq_core import LabSeqError
 from labseq_core.experiments import RunResult
 from labseq_core.explain import has_weights, label_weights, shows_log_probabilities, transition_table, weight_summary
 from labseq_core.learners.base import SequenceLearner
-from pages.ui import caching, charts, metrics
+from pages.ui import caching, charts, l1_path, metrics
 from pages.ui.run_choice import choose_run, shown_choices
 
 OTHERWISE = "No method of this run has weights to show, so another run is shown."
@@ -21,10 +21,14 @@ def tab() -> None:
     found = choose_run(has_weights, OTHERWISE)
     if found is None:
         return
-    # The last is the one with most behind it.
-    labels = [choice.label for choice in shown_choices(found, has_weights)]
-    method = st.segmented_control("Method", labels, default=labels[0], required=True, key="method", bind="query-params")
+    choices = shown_choices(found, has_weights)
+    # Every weight of a CRF means something; without one, the last method is that with most behind it.
+    first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
+    method = st.segmented_control(
+        "Method", [choice.label for choice in choices], default=first.label, required=True, key="method", bind="query-params"
+    )  # fmt: skip
     _side_by_side(found, method, caching.trained(found.run_id, method))
+    l1_path.show(found)
 
 
 def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> None:

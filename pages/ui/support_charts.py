@@ -37,3 +37,30 @@ def lines_text(rows: Sequence[dict], names: dict[str, str]) -> str:
     last = rows[-1]
     ends = ", ".join(f"{name} {last[column]:.6g}" for column, name in names.items() if last.get(column) is not None)
     return f"Lines by round; after round {last['iteration']}: {ends}"
+
+
+def growth_bars(rows: Sequence[dict]) -> go.Figure:
+    """By how many rivals the working sets grew in each round, and how many sentences were looked at for them."""
+    added, looked = look(0), look(1)
+    rounds, growth = [row["iteration"] for row in rows], [row["growth"] for row in rows]
+    figure = go.Figure()
+    figure.add_bar(
+        x=rounds, y=growth, name="rivals added less dropped", marker={"color": added.colour},
+        hovertemplate="round %{x}: %{y:+,d} rivals<extra></extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        x=rounds, y=[row["looked_at"] for row in rows], name="sentences looked at", mode="lines+markers",
+        line={"color": looked.colour, "dash": looked.dash, "width": 2}, marker={"symbol": looked.marker, "size": 6},
+        hovertemplate="round %{x}: %{y:,d} sentences looked at<extra></extra>",
+    )  # fmt: skip
+    figure.update_layout(
+        height=320, margin=MARGIN, legend=_LEGEND, xaxis={"title": "round", "rangemode": "tozero"},
+        yaxis={"title": "number", "exponentformat": "SI"},
+    )  # fmt: skip
+    return figure
+
+
+def growth_text(rows: Sequence[dict]) -> str:
+    """What `growth_bars` shows, in words."""
+    parts = ", ".join(f"{row['growth']:+d} in round {row['iteration']}" for row in rows[:5])
+    return f"Growth of the working sets by round: {parts}; {rows[-1]['growth']:+d} in the last, round {rows[-1]['iteration']}"

@@ -37,6 +37,11 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 WORKING_SET = (
     "Rivals that are held, and those of them that the model leans on. A line that levels off means few new ones come."
 )
+GROWTH = (
+    "Most rivals are found in the first rounds. Later rounds pass by sentences that are safe, and drop rivals that the model "
+    "no longer leans on: then a bar points down. **What to try:** a larger `C` or a hard margin needs more rounds and larger "
+    "sets."
+)
 
 
 def sparseness_line(learner: HMSVM) -> str:

@@ -49,7 +49,7 @@ def test_the_default_models_are_shown_without_a_choice(open_page):
     (certificate,) = charts(app)[CERTIFICATE]
     assert certificate["y"] == [row["relative_gap"] for row in certificate_rows(dense)]
     assert f"Route **{dense.route_}**" in text(app)
-    assert len(app.get("download_button")) == 2
+    assert len(app.get("download_button")) == 2 + 3
 
 
 def test_the_axis_can_count_observations(open_page):
@@ -79,7 +79,7 @@ def test_a_dense_model_alone_and_a_sparse_one_alone(open_page):
     app = open_page("inside", tab="GPSC", run=alone)
     assert problems(app) == []
     assert "no sparse GP" in text(app)
-    assert len(charts(app)) == 1
+    assert len(charts(app)) == 1 + 3
     assert any(button.label == "Train a sparse one" for button in app.button)
     few = (MethodChoice("sgps", {"fraction": 0.01}),)
     alone = trained_here(ExperimentConfig("toy-pos", few, usual, folds=2))
@@ -87,7 +87,7 @@ def test_a_dense_model_alone_and_a_sparse_one_alone(open_page):
     assert problems(app) == []
     assert "no dense GP" in text(app)
     assert "accuracy on the **training** sentences is shown" in text(app), "folds leave no development part"
-    assert len(charts(app)) == 2
+    assert len(charts(app)) == 2 + 3
 
 
 @pytest.mark.usefixtures("no_runs")

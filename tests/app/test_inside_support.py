@@ -14,7 +14,7 @@ from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
 
 RUN = "default:margins"
-GAP, WORKING_SET = range(2)  # charts from the top of the page
+GAP, WORKING_SET, GROWTH = range(3)  # charts from the top of the page
 
 
 @pytest.fixture
@@ -41,6 +41,8 @@ def test_the_default_model_is_shown_without_a_choice(open_page):
     primal, dual = charts(app)[GAP]
     assert (primal["y"][-1], dual["y"][-1]) == (rows[-1]["primal"], rows[-1]["dual"])
     assert charts(app)[WORKING_SET][1]["y"] == [row["support_sequences"] for row in rows]
+    assert charts(app)[GROWTH][0]["y"] == [row["growth"] for row in rows]
+    assert charts(app)[GROWTH][1]["y"] == [row["looked_at"] for row in rows]
     assert len(app.get("download_button")) == 2
 
 

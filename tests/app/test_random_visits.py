@@ -18,6 +18,7 @@ IDS = {
     "dataset.choice": [info.name for info in list_datasets()],
     "metric.choice": list(MEASURES),
     "run.choice": [found.run_id for found in default_results().values()],
+    "token.choice": [str(place) for place in range(1, 100)],
 }
 
 TEXTS = ["", "cap", "Ana vive en Lima", "<b>a</b> \u202e ![x](y) *", "x" * 1500, "a " * 300]
@@ -62,7 +63,7 @@ PAGES = {
     "start": {}, "data": {}, "train": {}, "compare": {}, "compare, significance": {"view": "Significance"},
     "compare, labels": {"view": "Labels"}, "compare, sentences": {"view": "Sentences"},
     "compare, learning": {"view": "Learning curve"}, "abstain": {}, "inside": {},
-    "inside, boosting": {"tab": "Boosting"}, "inside, gpsc": {"tab": "GPSC"},
+    "inside, boosting": {"tab": "Boosting"}, "inside, margins": {"tab": "Margins"}, "inside, gpsc": {"tab": "GPSC"},
     "history": {}, "history, one run": {"runs": "default:spanish-ner"},
     "history, two runs": {"runs": "default:boosting,default:parity"},
     "sequence": {}, "sequence, kernels": {"run": "default:abstention"},

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 PAGES = (
     "/", "/data", "/train", "/compare", "/compare?view=Significance", "/compare?view=Labels",
     "/compare?view=Sentences", "/compare?view=Learning+curve", "/abstain", "/abstain?gaps=true", "/inside",
-    "/inside?tab=Boosting", "/inside?tab=HM-SVM", "/inside?tab=GPSC", "/sequence",
+    "/inside?tab=Boosting", "/inside?tab=HM-SVM", "/inside?tab=Margins", "/inside?tab=GPSC", "/sequence",
     "/sequence?run=default:abstention&words=she+went+home",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The weights of a model and the rounds of boosting, in a real browser."""
+"""The weights of a model, the rounds of boosting, support sequences and margins, in a real browser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from labseq_core.experiments import model, result
+from labseq_core.experiments.default_margins import default_margins
 from labseq_core.explain import label_weights, round_rows, support_examples, support_figure, training_rows, weights_csv
 from tests.browser.server import settle
 
@@ -113,4 +114,31 @@ def test_support_sequences_are_chosen_and_downloaded(visit):
     assert {(row["run_id"], row["model"]) for row in written} == {(MARGINS, label)}
     history = downloaded_rows(page, "These numbers as CSV")
     assert [float(row["dual"]) for row in history] == [row["dual"] for row in training_rows(learner)]
+    watched.expect_clean()
+
+
+def test_margins_are_drawn_on_another_scale_and_downloaded(visit):
+    watched = visit("/inside?tab=Margins")
+    page, known = watched.page, default_margins("margin-distribution")
+    page.get_by_role("heading", name="How wide the margins are").wait_for()
+    settle(page)
+    page.get_by_role("radio", name="sum of weights").click()
+    page.wait_for_url("**scale=sum**")
+    page.get_by_role("spinbutton", name="θ").fill("0.001")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**theta=0.001**")
+    settle(page)
+    ends = page.locator(".js-plotly-plot").first.evaluate("plot => plot.data.map(t => Math.max(...t.x))")
+    assert ends == [float(own.on("sum").max()) for own in known.values()]
+    written = downloaded_rows(page, "All margins as CSV")
+    values = [value for own in known.values() for value in own.on("sum").tolist()]
+    assert [float(row["margin_by_sum"]) for row in written] == values
+    table = downloaded_rows(page, "This table as CSV")
+    assert [float(row["at_most_theta"]) for row in table] == [
+        float((own.on("sum") <= 0.001).mean()) for own in known.values()
+    ]
+    chosen = parse_qs(urlsplit(page.url).query)
+    assert chosen == {"tab": ["Margins"], "scale": ["sum of weights"], "theta": ["0.001"]}
+    again = visit(f"/inside?{urlsplit(page.url).query}").page
+    assert again.get_by_role("radio", name="sum of weights").get_attribute("aria-checked") == "true"
     watched.expect_clean()

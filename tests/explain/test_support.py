@@ -62,6 +62,8 @@ def test_csv_and_training(model):
     history = training_rows(model)
     assert history[-1]["gap"] == pytest.approx(model.gap_)
     assert history[-1]["support_sequences"] == model.n_support_sequences_
+    assert sum(row["growth"] for row in history) == history[-1]["working_set"] == model.working_set_size_
+    assert all(0 <= row["looked_at"] <= len(WORDS) for row in history)
     hard = HMSVM(slack="none", tol=1e-2).fit([["a", "b"], ["b", "a"]], [["A", "B"], ["B", "A"]])
     assert all(row["primal"] is None or row["primal"] >= row["dual"] - 1e-9 for row in training_rows(hard))
 

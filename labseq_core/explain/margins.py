@@ -1,0 +1,104 @@
+"""Margins of labelled sequences under a fitted model, and the lengths that make them comparable. T 3.39, 4.7, 4.36.
+
+γ(x, y) = F(x, y) - max_{y' ≠ y} F(x, y')      above 0: the model gives the sequence its true labels
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core.kernels import cross_product
+from labseq_core.learners.base import Labels, SequenceLearner
+from labseq_core.learners.kernel_learner import KernelLearner
+from labseq_core.scoring.dual_features import ExplicitExpansion
+
+SCALES = ("scores", "length", "sum")  # γ, γ / ‖F‖, γ / Σ|λ|
+MARGIN_COLUMNS = ("sequence", "tokens", *(f"margin_by_{scale}" for scale in SCALES))
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Margins of some sequences in the scores of a model; inf where no other labelling is possible."""
+
+    values: np.ndarray  # (sequences,)
+    tokens: np.ndarray  # (sequences,): how long they are
+    length: float | None  # ‖F‖: of the weights, or of the function in the space of the kernel
+    total: float | None  # Σ|λ| of explicit weights
+
+    def norm(self, scale: str) -> float | None:
+        """What margins are divided by on a scale; None: the model has no such thing."""
+        return {"scores": 1.0, "length": self.length, "sum": self.total}[scale]
+
+    def on(self, scale: str) -> np.ndarray | None:
+        """The margins on a scale, or None. A model of nothing but zeros has margins of 0 on each."""
+        norm = self.norm(scale)
+        return None if norm is None else self.values / norm if norm > 0.0 else self.values.copy()
+
+
+def margins(learner: SequenceLearner, X, y: Labels) -> Margins:
+    """The margin of each sequence of X with its labels y, and what it can be divided by."""
+    return Margins(learner.margins(X, y), np.array([len(labels) for labels in y]), *_lengths(learner))
+
+
+def _lengths(learner: SequenceLearner) -> tuple[float | None, float | None]:
+    """‖F‖ and Σ|λ|. Models of counts have neither: their scores are log probabilities, no weights that could be scaled.
+
+    Of methods in a kernel ‖F‖² = ‖node part‖² + η‖δ‖², with edge = η δ: the length that their training keeps small.
+    """
+    weights, expansion = getattr(learner, "weights_", None), getattr(learner, "expansion_", None)
+    if weights is not None:
+        pairs = float(np.sum(weights.edge**2))
+        if isinstance(learner, KernelLearner) and learner.eta > 0.0:
+            pairs /= learner.eta
+        rest = float(np.sum(weights.node**2) + np.sum(weights.start**2) + np.sum(weights.stop**2))
+        return float(np.sqrt(rest + pairs)), float(np.sum(np.abs(weights.flat)))
+    if expansion is None:
+        return None, None
+    if isinstance(expansion, ExplicitExpansion):
+        node = float(np.sum(expansion.weights**2))
+    elif len(expansion.support):
+        beta = expansion.beta
+        products = cross_product(expansion.kernel, expansion.support, expansion.support, beta, expansion.memory)
+        node = float(np.sum(beta * products))
+    else:
+        node = 0.0
+    return float(np.sqrt(max(node, 0.0) + expansion.eta * np.sum(expansion.delta**2))), None
+
+
+def margin_row(found: Margins) -> dict[str, float | None]:
+    """How many sequences are right, and how many with a margin above 1, which is what an HM-SVM asks for; medians."""
+    row = {
+        "sequences": len(found.values),
+        "right": float(np.mean(found.values > 0.0)),
+        "above_one": float(np.mean(found.values > 1.0)),
+        "length": found.length,
+        "total": found.total,
+    }
+    for scale in SCALES:
+        own = found.on(scale)
+        row[f"median_by_{scale}"] = None if own is None else float(np.median(own))
+    return row
+
+
+def cumulative(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """P_D[γ ≤ θ] as steps: the finite margins θ in order, each once, and the share of all margins up to each."""
+    places, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    return places, np.cumsum(counts) / max(1, len(values))
+
+
+def margins_csv(models: Mapping[str, Margins], **about: str) -> str:
+    """A line per model and sequence, sequences numbered from 1 on; `about`: columns that say the same in each line."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*about, "model", *MARGIN_COLUMNS])
+    for name, found in models.items():
+        columns = [found.on(scale) for scale in SCALES]
+        for place, tokens in enumerate(found.tokens.tolist()):
+            values = ("" if column is None else repr(float(column[place])) for column in columns)
+            writer.writerow([*about.values(), name, place + 1, tokens, *values])
+    return text.getvalue()
