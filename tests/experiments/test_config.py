@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from labseq_core._checks import LabSeqError
 from labseq_core.commands.choices import method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.config import METRICS
 from labseq_core.kernels import Linear, Polynomial
 from tests.experiments.runs import outcomes_here
 from tests.kernels.strategies import kernels
@@ -43,6 +44,8 @@ configs = st.builds(
     ),
     folds=st.sampled_from([0, 2, 5]),
     seed=st.integers(0, 2**31),
+    metrics=st.lists(st.sampled_from(list(METRICS)), max_size=3, unique=True),
+    sequences=st.sampled_from([0, 50]),
 )  # fmt: skip
 
 
@@ -50,7 +53,7 @@ configs = st.builds(
 def test_round_trips_keep_everything(made):
     assert ExperimentConfig.from_dict(json.loads(json.dumps(made.to_dict()))) == made
     again = ExperimentConfig.from_yaml(made.to_yaml())
-    assert again == made
+    assert again == made == ExperimentConfig.from_yaml(made.to_json())
     assert again.hash == made.hash
 
 
@@ -107,6 +110,9 @@ def test_a_kernel_is_written_as_its_text_however_it_was_given():
 def test_equal_choices_have_equal_hashes():
     assert config().hash == config(methods=[MethodChoice("crf", {"l2": 1.0})], features=FeatureChoice(window=3)).hash
     assert config().hash != config(seed=1).hash
+    assert config().hash == config(metrics=(), sequences=0, calibrate=False).hash
+    assert config().hash != config(calibrate=True).hash
+    assert config().hash != config(sequences=9).hash
     assert config().hash != config(methods=[MethodChoice("crf", {"l2": 2.0})]).hash
 
 
@@ -119,6 +125,15 @@ def test_equal_choices_have_equal_hashes():
         ({"folds": 1}, "folds is 1; choose 0"),
         ({"folds": True}, "folds is True"),
         ({"seed": -1}, "seed is -1"),
+        ({"sequences": -5}, "sequences is -5"),
+        ({"metrics": ("speed",)}, r"metrics has \['speed'\]; choose from accuracy"),
+        ({"metrics": "accuracy"}, "give a list such as"),
+        ({"calibrate": 1}, "calibrate is 1; choose true or false"),
+        ({"calibrate": True, "folds": 2}, "folds must be 0"),
+        (
+            {"methods": (MethodChoice("crf", {}, {"l2": [i / 9 for i in range(100)]}),), "folds": 50},
+            "that is 5050 trainings",
+        ),
     ],
 )
 def test_bad_choices_are_named(change, message):
