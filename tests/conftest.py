@@ -9,9 +9,11 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -33,6 +35,15 @@ def _offer_mirror() -> None:
     mirror = REPOSITORY.parent / "shared" / "data"
     if mirror.is_dir():
         os.environ.setdefault("LABSEQ_DATA_MIRROR", str(mirror))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_engine_outlives_its_module():
+    """Idle workers take memory, and threads of a cluster's client disturb hypothesis."""
+    yield
+    service = sys.modules.get("labseq_core.experiments.service")
+    if service is not None:
+        service.close_engines()
 
 
 _isolate_run_store()

@@ -107,6 +107,15 @@ def _own_engines() -> list[Engine]:
         return [engine for (place, _), engine in _engines.items() if place == path]
 
 
+def close_engines() -> None:
+    """End all that this process has at work; runs that are not finished are then dead, and can be gone on with."""
+    with _engines_lock:
+        engines = list(_engines.values())
+        _engines.clear()
+    for engine in engines:
+        engine.close()
+
+
 def run_id_of(config: ExperimentConfig) -> str:
     """The id of the run of a configuration with the versions that are installed."""
     text = json.dumps([config.hash, versions()], sort_keys=True)

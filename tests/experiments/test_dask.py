@@ -11,7 +11,7 @@ import pytest
 from labseq_core._checks import LabSeqError
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import MethodChoice, cancel, predictions, result, status, submit
-from labseq_core.experiments.service import SCHEDULER_VARIABLE
+from labseq_core.experiments.service import SCHEDULER_VARIABLE, close_engines
 from tests.experiments.runs import at_work, endless, finished, quick, wait
 
 pytest.importorskip("distributed", reason="the package distributed is not installed: pip install labseq[dask]")
@@ -60,6 +60,8 @@ def cluster(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def own_store(tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+    yield
+    close_engines()
 
 
 def on_dask(config, cluster, monkeypatch, folder) -> str:

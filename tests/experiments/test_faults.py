@@ -14,6 +14,7 @@ import pytest
 from labseq_core.experiments import ExperimentConfig, MethodChoice, cancel, notices, result, resume, status, submit
 from labseq_core.experiments import service as service_module
 from labseq_core.experiments.damage import set_aside_stores
+from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store import RunStore
 from tests.experiments.runs import PATIENCE, at_work, endless, finished, outcomes_here, quick, wait, worker_ids
 
@@ -31,6 +32,8 @@ print(status(run_id).state, flush=True)
 @pytest.fixture(autouse=True)
 def own_store(tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+    yield
+    close_engines()
 
 
 def many_folds() -> ExperimentConfig:
@@ -106,13 +109,15 @@ def test_kills_at_random_moments_lose_nothing(kills):
 
 
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_told():
+    others = set(worker_ids(os.getpid()))  # of tests before, on their way out
     run_id = submit(endless())
     for time_over in (False, False, True):
         wait(run_id, lambda now: at_work(now) or finished(now))
-        (worker,) = worker_ids(os.getpid())
+        (worker,) = set(worker_ids(os.getpid())) - others
         os.kill(worker, signal.SIGKILL)
+        others.add(worker)
         if not time_over:
-            wait(run_id, lambda now, dead=worker: worker_ids(os.getpid()) not in ([], [dead]))
+            wait(run_id, lambda now: bool(set(worker_ids(os.getpid())) - others))
     now = wait(run_id, finished)[-1]
     assert now.state == "failed"
     assert "ended unexpectedly 3 times" in now.error

@@ -27,6 +27,7 @@ from labseq_core.experiments import (
     submit,
 )
 from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.tasks import tasks_of
 from tests.experiments.runs import at_work, endless, finished, outcomes_here, quick, wait
 
@@ -36,6 +37,8 @@ PERCEPTRON = "Averaged perceptron (epochs=2)"
 @pytest.fixture(autouse=True)
 def own_store(tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+    yield
+    close_engines()
 
 
 def test_a_run_from_submission_to_table():
