@@ -22,6 +22,7 @@ BENCHMARKS = {
     "svm": "hidden Markov SVMs: time to a duality gap of 1 % beside our CRF, and with kernels",
     "kernels": "hidden Markov SVMs and Gaussian processes beside other methods and quoted results",
     "gpsc": "Gaussian processes of degree 2: dense, sparse, and on a whole corpus beside our CRF",
+    "engine": "runs: overhead beside the bare tasks, a question asked again, long lists",
     "encoding": "tokens per second of feature templates, beside a Python function per token",
     "cost": "what training takes, beside what the dashboard expects",
     "results": "F1 and error of every method on real corpora, beside quoted results",

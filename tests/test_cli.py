@@ -144,6 +144,16 @@ def test_benchmarks_that_are_not_installed_are_missed_in_one_line(tmp_path):
     )
 
 
+def test_every_benchmark_is_a_module_and_the_other_way_round():
+    from labseq_core.cli import BENCHMARKS
+
+    folder = Path(labseq_core.__file__).parents[1] / "benchmarks"
+    runnable = {
+        path.stem for path in folder.glob("*.py") if "def main(" in path.read_text() and "prog=" in path.read_text()
+    }
+    assert set(BENCHMARKS) == runnable
+
+
 def test_a_closed_pipe_is_no_error(corpus):
     done = subprocess.run(
         f"{sys.executable} -m labseq_core.cli datasets list | head -1", shell=True, capture_output=True, text=True
