@@ -115,7 +115,8 @@ class RunStore:
     def claim(self, run: Mapping, tasks: Sequence[Mapping], owner: str) -> bool:
         """Make a run this process's own, unless it is finished or another living process has it: then False.
 
-        What is new begins as it is given. What was interrupted, failed or cancelled goes on: finished tasks are kept.
+        What is new begins as it is given. What was interrupted, failed or cancelled goes on, and so does what is finished but
+        for a method that could not be trained: finished tasks are kept, the others are tried again.
         """
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -123,7 +124,9 @@ class RunStore:
             if row is None:
                 self._insert_run(connection, {"state": "queued", **run, "owner": owner}, tasks)
                 return True
-            if row["state"] == "done" or (row["state"] in ACTIVE and self.alive(row["owner"])):
+            failed = "SELECT 1 FROM tasks WHERE run_id = ? AND state = 'failed'"
+            complete = row["state"] == "done" and connection.execute(failed, (run["id"],)).fetchone() is None
+            if complete or (row["state"] in ACTIVE and self.alive(row["owner"])):
                 return False
             connection.execute(
                 "UPDATE runs SET state = 'queued', owner = ?, attempts = attempts + 1, cancelling = 0, note = NULL, "

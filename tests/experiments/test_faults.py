@@ -14,6 +14,7 @@ import pytest
 from labseq_core.experiments import ExperimentConfig, MethodChoice, cancel, notices, result, resume, status, submit
 from labseq_core.experiments import service as service_module
 from labseq_core.experiments.damage import set_aside_stores
+from labseq_core.experiments.engine import ATTEMPTS
 from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store import RunStore
 from tests.experiments.runs import PATIENCE, at_work, endless, finished, outcomes_here, quick, wait, worker_ids
@@ -71,16 +72,18 @@ def kill_again_and_again(config: ExperimentConfig, kills: int, seed: int) -> tup
     """Kill a worker or the owner at random moments, and go on each time; gives the id and how often the owner was killed."""
     chance, owners_killed, known = random.Random(seed), 0, set()
     owner, run_id = start_owner(config)
+    workers_killed = 0  # of this owner: it gives a task up that has cost it three
     for _ in range(kills):
         time.sleep(chance.uniform(0.0, 2.5))
         assert known <= finished_tasks(run_id), "a finished task was lost"
         known = finished_tasks(run_id)
         workers = worker_ids(owner.pid)
-        if workers and chance.random() < 0.4:
+        if workers and workers_killed < ATTEMPTS - 1 and chance.random() < 0.4:
             os.kill(workers[0], signal.SIGKILL)
+            workers_killed += 1
             continue
         end(owner)
-        owners_killed += 1
+        owners_killed, workers_killed = owners_killed + 1, 0
         assert status(run_id).state in ("dead", "done"), "a dead run must not look alive"
         give_up = time.monotonic() + PATIENCE
         while any(os.path.exists(f"/proc/{worker}") for worker in workers):

@@ -28,6 +28,7 @@ from labseq_core.experiments import (
 )
 from labseq_core.experiments.runner import scored_part
 from labseq_core.experiments.service import close_engines
+from labseq_core.experiments.store import RunStore
 from labseq_core.experiments.tasks import tasks_of
 from tests.experiments.runs import at_work, endless, finished, outcomes_here, quick, wait
 
@@ -220,6 +221,10 @@ def test_a_method_that_cannot_be_trained_does_not_take_the_others_with_it():
     (failure,) = found.failures
     assert failure["label"] == hard.label
     assert "memory" in failure["error"]
+    submit(found.config)
+    now = wait(run_id, finished)[-1]
+    assert now.state == "done"
+    assert RunStore().get(run_id)["attempts"] == 2, "asked for again, the method is tried again"
 
 
 def test_runs_are_pinned_found_and_deleted():

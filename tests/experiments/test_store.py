@@ -43,7 +43,10 @@ def test_a_run_has_one_owner_at_a_time(store):
     assert [task["state"] for task in store.tasks("r")] == ["done", "queued"]
     assert store.tasks("r", outcomes=True)[0]["outcome"] == {"row": 1}
     assert store.artefact("r", "model.0") == b"m"
-    store.mark("r", state="done")
+    store.update("r", {1: {"state": "failed"}}, {}, state="done")
+    assert store.claim(row(), TASKS, mine.token), "what could not be trained is tried again"
+    assert [task["state"] for task in store.tasks("r")] == ["done", "queued"]
+    store.update("r", {1: {"state": "done", "outcome": {}}}, {}, state="done")
     assert not store.claim(row(), TASKS, mine.token), "what is done stays"
 
 
