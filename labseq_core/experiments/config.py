@@ -213,11 +213,15 @@ class ExperimentConfig:
 
     @classmethod
     def from_yaml(cls, text: str) -> ExperimentConfig:
-        """From YAML, of which JSON is a part."""
+        """From YAML or JSON."""
         import yaml
 
         try:
-            data = yaml.safe_load(text)
+            data = json.loads(text)  # YAML would take 1e-05 for a word where JSON has a number
+        except json.JSONDecodeError:
+            data = None
+        try:
+            data = yaml.safe_load(text) if data is None else data
         except yaml.YAMLError as problem:
             mark = getattr(problem, "problem_mark", None)
             where = f" in line {mark.line + 1}" if mark else ""

@@ -108,7 +108,10 @@ def test_a_corpus_with_a_single_label(method):
         np.testing.assert_allclose(model.log_prob(X, Y), 0.0, atol=1e-9)
 
 
-@every_method
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(method, marks=pytest.mark.slow) if method == "sgps-sequence" else method for method in METHODS],
+)
 def test_300_labels(method):
     """Words that nearly name their labels, in a fixed round of labels."""
     rng = np.random.default_rng(2)
