@@ -20,7 +20,9 @@ def lesson(key: str, chosen: Lesson) -> None:
         st.subheader("Try it")
         with st.container(horizontal=True):
             for link in chosen.links:
-                session.go(link.label, link.page, link.icon, main=link.icon == "visibility", fresh=True, **link.choices)
+                kind = "primary" if link.icon == "visibility" else "secondary"
+                if st.button(link.label, key=f"link.{link.label}", icon=f":material/{link.icon}:", type=kind):
+                    leave(key, link.page, link.choices)
     with picture:
         st.header("What to see")
         PICTURES[key]()
@@ -40,18 +42,27 @@ def properties() -> None:
             first.markdown(f"**{name}**: {kept.meaning}")
             for column, method, cell in zip(others, METHODS, kept.cells, strict=True):
                 with column:
-                    link(method, cell)
+                    cell_link(name, method, cell)
     with st.expander("What each link shows", icon=":material/menu_book:"):
         for name, kept in PROPERTIES.items():
             lines = [f"- {method}, *{cell.says}*: {cell.look_for}" for method, cell in zip(METHODS, kept.cells)]
             st.markdown(f"**{name}**\n" + "\n".join(lines))
 
 
-def link(method: str, cell: Cell) -> None:
+def cell_link(name: str, method: str, cell: Cell) -> None:
     # The method is hidden from sight where the head of the table says it, but read aloud everywhere.
-    st.page_link(
-        f"pages/{cell.page}.py", label=f"**{method}:** {cell.says}", help=cell.look_for, query_params=cell.choices
-    )
+    label = f"**{method}:** {cell.says}"
+    if st.button(label, key=f"cell.{name}.{method}", type="tertiary", help=cell.look_for):
+        leave(TABLE, cell.page, cell.choices)
+
+
+def leave(key: str, page: str, choices: dict[str, str | list[str]]) -> None:
+    """Go to another page with these choices and no others: pages prefer what was chosen there before to a value in a link
+    that is the usual one. The lesson is remembered for the way back.
+    """
+    st.session_state.clear()
+    session.remember(NAME, key)
+    st.switch_page(f"pages/{page}.py", query_params=choices)
 
 
 def before_and_after(keys: list[str], key: str) -> None:

@@ -23,7 +23,8 @@ def clues(rows: Sequence[dict]) -> str:
         f"**{found['crf', few]['span_f1']:.3f}** of the CRF. **Spelling** says again what the word says: it brings the HMM "
         f"{gains['hmm']:+.3f} and the CRF **{gains['crf']:+.3f}**. With **neighbours** too they reach "
         f"{found['hmm', most]['span_f1']:.3f} and {found['crf', most]['span_f1']:.3f}. But look how sure they are: "
-        f"the HMM takes one clue for several, and its log loss is **{found['hmm', most]['log_loss'] / found['crf', most]['log_loss']:.1f} times** that of the CRF "
+        f"the HMM takes one clue for several, and its log loss is "
+        f"**{found['hmm', most]['log_loss'] / found['crf', most]['log_loss']:.1f} times** that of the CRF "
         f"({found['hmm', most]['log_loss']:.3f} and {found['crf', most]['log_loss']:.3f})."
     )
 

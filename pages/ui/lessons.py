@@ -86,8 +86,8 @@ whatever the order, however long the training goes on. A wide margin means few m
 the widest. The picture has the mistakes that the perceptron really made until it made no more, beside the bound.
 """,
         (
+            _see("Margins of three methods", "inside", tab="Margins"),
             _train("Train perceptron and HM-SVM", "spanish-ner", ["Averaged perceptron", "HM-SVM"]),
-            _see("Margins from inside", "inside", tab="HM-SVM"),
         ),
         "The bound is far above the mistakes made. Which of its two ingredients is the pessimistic one here?",
     ),
@@ -99,7 +99,8 @@ exactly zero, so the model is small and can be read from the top.
 
 $$\sum_i \Big(\frac{1}{p(y^i \mid x^i)} - 1\Big)$$
 
-This loss falls from round to round. A loose bound is cheap but takes small steps, and comes back to the same feature again and again; a tight one does not.
+This loss falls from round to round. A loose bound is cheap but takes small steps, and comes back to the same feature again
+and again; a tight one does not.
 """,
         (
             _see("Replay the rounds", "inside", tab="Boosting"),

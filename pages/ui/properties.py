@@ -11,7 +11,7 @@ _ALIKE = "default:margin-distribution"  # CRF, boosting and HM-SVM on one corpus
 
 @dataclass(frozen=True)
 class Cell:
-    """What a method has, where that can be seen, and what to look for there. Links name their run: no other is to be shown."""
+    """What a method has, where that can be seen, and what to look for there."""
 
     says: str
     look_for: str
@@ -33,7 +33,8 @@ PROPERTIES = {
     "Loss function": Property(
         "what training minimises in place of the count of errors",
         (
-            _cell("log", "The log loss at a margin of -1: it costs, and it pulls.", "learn", lesson="losses", margin="-1.0"),
+            _cell("log", "Under Any measure: the log loss on new sentences; on the training sentences the CRF minimises it.",
+                  "compare", run=_ALIKE, metric="log_loss"),
             _cell("exp", "The exponential loss as it falls round by round.", "inside", tab="Boosting", run="default:boosting"),
             _cell("hinge", "The margins of the HM-SVM pile up at 1: the hinge loss asks for no more.", "inside",
                   tab="Margins", run=_ALIKE, scale="scores"),
