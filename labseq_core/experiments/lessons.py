@@ -19,7 +19,7 @@ LESSONS = "lessons"  # the name among the defaults
 SENTENCES = (5, 10, 20, 40, 80)  # more of them cannot be separated
 
 # An HMM may emit all attributes, each as if it were independent of the others. Best smoothing on the development part with S3:
-# labseq compare --features S3 --methods 'hmm:emissions=attributes:smoothing=0.1|0.01|0.001|0.0001'
+# labseq compare --dataset spanish-ner --features S3 --methods 'hmm:emissions=attributes:smoothing=0.1|0.01|0.001|0.0001'
 CLUES = ("S1", "S2", "S3")
 COUNTED_AND_WEIGHED = (MethodChoice("hmm", {"emissions": "attributes", "smoothing": 0.0001}), MethodChoice("crf"))
 _KEPT = ("config_hash", "dataset", "features", "label", "method", "seed", "accuracy", "span_f1", "log_loss")

@@ -38,7 +38,7 @@ A **hidden Markov model** describes how sentences come about: a label follows a 
 $$p(x, y) = \prod_t p(y_t \mid y_{t-1})\, p(x_t \mid y_t)$$
 
 It is trained by counting, at once. But it must describe the words too, and takes its clues for independent: the word, its
-ending and its neighbours count as if they had nothing to do with one another.
+spelling and its neighbours count as if they had nothing to do with one another.
 
 A **conditional random field** does not describe words, only labels given words. Clues may overlap as they like; each gets the
 weight that makes the true labellings probable together with all others.
