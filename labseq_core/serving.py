@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 import sys
@@ -38,6 +39,10 @@ def _load() -> None:
 
     for module in pkgutil.iter_modules(pages.ui.__path__):
         importlib.import_module(f"pages.ui.{module.name}")
+    # Streamlit collects garbage after each run of a page. What has just been loaded is none, and to look through it each time
+    # would take longer than most pages.
+    gc.collect()
+    gc.freeze()
     threading.Thread(target=go_on, name="labseq-resume", daemon=True).start()
 
 
