@@ -13,7 +13,7 @@ from labseq_core.explain import has_rounds, largest_weights, repeated_features
 from labseq_core.learners.boosting import BoostingLearner
 from pages.ui import boosting_charts as pictures
 from pages.ui import boosting_words as words
-from pages.ui import caching, charts
+from pages.ui import caching, charts, session
 from pages.ui.downloads import csv_button, file_name
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run, shown_choices
@@ -104,11 +104,9 @@ def _bounds(found: RunResult, label: str, row: dict) -> None:
     st.markdown(words.BOUND_PICTURE)
     chosen = (found.run_id, label, row["round"])
     tokens = caching.training_tokens(found.run_id)
-    if tokens > caching.QUICK_TOKENS and st.session_state.get("drawn bounds") != chosen:
-        st.caption(f"This needs all {tokens:,} tokens of the training data and may take half a minute.")
-        if not st.button("Draw it for this round", icon=":material/show_chart:"):
-            return
-        st.session_state["drawn bounds"] = chosen
+    asked = {"button": "Draw it for this round", "icon": ":material/show_chart:", "note": words.large(tokens)}
+    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", " ".join(map(str, chosen)), **asked):
+        return
     try:
         curves = caching.bounds_of_round(*chosen)
     except LabSeqError as reason:

@@ -21,13 +21,10 @@ _FEWEST, _MOST = 10, 60  # observations in the heat map
 def show(found: RunResult, models: Mapping[str, str]) -> None:
     """models: labels by the names that the tab gives them; the first is shown first."""
     tokens_there = caching.training_tokens(found.run_id)
-    if tokens_there > caching.QUICK_TOKENS and st.session_state.get("looked at") != found.run_id:
-        st.header("Who decides on a word")
-        st.caption(words.large(tokens_there))
-        if not st.button("Look at the training observations", icon=":material/search:"):
-            return
-        st.session_state["looked at"] = found.run_id
     st.header("Who decides on a word")
+    asked = {"button": "Look at the training observations", "icon": ":material/search:", "note": words.large(tokens_there)}
+    if tokens_there > caching.QUICK_TOKENS and not session.asked_for("observations", found.run_id, **asked):
+        return
     st.markdown(words.INFLUENCE)
     name = next(iter(models))
     if len(models) > 1:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from labseq_core.experiments import RunResult
 from labseq_core.explain import Margins, margin_row, margins_csv
-from pages.ui import caching, caching_inside, charts
+from pages.ui import caching, caching_inside, charts, session
 from pages.ui import margins_charts as pictures
 from pages.ui import margins_words as words
 from pages.ui.downloads import csv_button, file_name
@@ -66,11 +66,9 @@ def _margins(found: RunResult, names: Mapping[str, str]) -> dict[str, Margins] |
     known = caching_inside.known_margins(found.run_id)
     tokens = caching.training_tokens(found.run_id)
     quick = tokens <= caching.QUICK_TOKENS or all(label in known for label in names.values())
-    if not quick and st.session_state.get("margins found") != found.run_id:
-        st.caption(words.large(tokens))
-        if not st.button("Find the margins", icon=":material/straighten:", type="primary"):
-            return None
-        st.session_state["margins found"] = found.run_id
+    button = {"icon": ":material/straighten:", "type": "primary"}
+    if not quick and not session.asked_for("margins", found.run_id, "Find the margins", words.large(tokens), **button):
+        return None
     return {
         name: known[label] if label in known else caching_inside.made_margins(found.run_id, label)
         for name, label in names.items()
