@@ -42,6 +42,7 @@ def losses() -> None:
             rows, hide_index=True,
             column_config={name: st.column_config.NumberColumn(format="%.3f") for name in ("value", "pull")},
         )  # fmt: skip
+        csv_button("These losses as CSV", rows, "losses", more={"margin": margin})
         st.caption("Log is measured in bits here, so that it bounds the count of errors too. Pull: minus the slope.")
 
 
@@ -63,7 +64,7 @@ def mistakes() -> None:
                 "bound": st.column_config.NumberColumn("(R/γ)²", format="%.0f"),
             },
         )  # fmt: skip
-        csv_button("These numbers as CSV", table, "labseq-mistakes.csv")
+        csv_button("These numbers as CSV", rows, "mistakes")
 
 
 def properties() -> None:
@@ -71,6 +72,7 @@ def properties() -> None:
     st.caption("After thesis, Table 5.2. The buttons lead to the lesson that shows the row.")
     table = pd.DataFrame.from_dict({name: cells for name, (_, cells) in PROPERTIES.items()}, orient="index")
     st.table(table.rename_axis("Property"))
+    csv_button("This table as CSV", table.rename_axis("Property").reset_index(), "properties")
     with st.container(horizontal=True):
         for name, (key, _) in PROPERTIES.items():
             session.go(name, "learn", "school", lesson=key)
