@@ -37,6 +37,7 @@ def losses() -> None:
     chart, table = st.columns([3, 2], gap="large")
     with chart:
         charts.draw(lesson_charts.loss_picture(margin), "losses", lesson_charts.loss_text(rows, margin))
+        csv_button("These curves as CSV", pd.DataFrame(lesson_charts.curves_shown()), "loss-curves")
     with table:
         st.dataframe(
             rows, hide_index=True,

@@ -86,8 +86,8 @@ def run_row(run: RunSummary) -> dict:
     return {
         "pinned": "★" if run.pinned else "", "begun": moment(run.created), "corpus": caching.corpus_name(run.dataset),
         "state": f"{state}, imported" if run.imported else state, "methods": caching.short_methods(run.labels),
-        "best accuracy": best["best_accuracy"], "best method": best["best_method"], "features": run.features, "split": split(run.folds),
-        "seed": run.seed, "run": run.run_id,
+        "best accuracy": best["best_accuracy"], "best method": best["best_method"], "features": run.features,
+        "split": split(run.folds), "seed": run.seed, "run": run.run_id,
     }  # fmt: skip
 
 

@@ -118,7 +118,9 @@ def _bounds(found: RunResult, label: str, row: dict) -> None:
     charts.draw(figure, "bounds", pictures.bound_text(curves, row["feature"], row["step"]))
     st.caption(words.bounds_line(row, curves["minimisers"]))
     lines = {"step": curves["step"], **{name: curves[bound] for bound, name in pictures.BOUNDS.items()}}
-    csv_button("These bounds as CSV", pd.DataFrame(lines), "bounds", found, label, {"round": row["round"]})
+    best = {f"best step by the {name}": curves["minimisers"][bound] for bound, name in pictures.BOUNDS.items()}
+    about = {"round": row["round"], "step_taken": row["step"], **best}
+    csv_button("These bounds as CSV", pd.DataFrame(lines), "bounds", found, label, about)
 
 
 def _curves(found: RunResult, names: Mapping[str, str]) -> None:

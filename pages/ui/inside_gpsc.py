@@ -102,8 +102,10 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     st.markdown(
         "\n".join(words.sparse_line(name, caching.trained(found.run_id, label)) for name, label in sparse.items())
     )
+    nothing = dict.fromkeys(PATH_COLUMNS)
+    across = {name: [{**nothing, score: lines[name], "objective": lowest.get(name)}] for name in lines}
     csv_button(
-        "The whole way as CSV", partial(rows_csv, paths, PATH_COLUMNS), "path", found, main=True,
+        "The whole way as CSV", partial(rows_csv, {**paths, **across}, PATH_COLUMNS), "path", found, main=True,
         help_text="Coordinates, % parameters, objective, accuracies, % observations touched, label pairs per observation.",
     )  # fmt: skip
 

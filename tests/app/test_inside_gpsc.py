@@ -49,7 +49,7 @@ def test_the_default_models_are_shown_without_a_choice(open_page):
     (certificate,) = charts(app)[CERTIFICATE]
     assert certificate["y"] == [row["relative_gap"] for row in certificate_rows(dense)]
     assert f"Route **{dense.route_}**" in text(app)
-    assert len(app.get("download_button")) == 2 + 3
+    assert len(app.get("download_button")) == 3 + 3
 
 
 def test_the_axis_can_count_observations(open_page):
@@ -87,7 +87,7 @@ def test_a_dense_model_alone_and_a_sparse_one_alone(open_page):
     assert problems(app) == []
     assert "no dense GP" in text(app)
     assert "accuracy on the **training** sentences is shown" in text(app), "folds leave no development part"
-    assert len(charts(app)) == 2 + 3
+    assert len(charts(app)) == 3 + 3
 
 
 @pytest.mark.usefixtures("no_runs")
