@@ -1,4 +1,7 @@
-"""What is saved equals the screen: the numbers of every table and chart are in a file of the page, which says of what it is."""
+"""What is saved equals the screen: the numbers of every table and chart are in a file of the page, which says of what it is.
+
+And what the screen says by colour it says in another way too.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ import json
 import math
 import re
 from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
-from labseq_core.experiments import RunResult, result
+from labseq_core.experiments import result
+from pages.ui.colours import look
 
 TOLERANCE = 1e-9  # relative; the same numbers by way of text
 SHOWN_NUMBER = re.compile(r"((?<![\w/])[-+−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|ms|s\b)?")
@@ -50,27 +57,39 @@ SCALES = {
 DRAWN = {"confusion", "trellis", "labels", "margins"}
 
 
-class Saved:
-    """The files that a page offers, by name."""
+@dataclass(frozen=True)
+class Seen:
+    """A page, and the rows of the files that it offers, by name."""
 
-    def __init__(self, monkeypatch):
-        self.made = {}
-        offered = st.download_button
+    app: AppTest
+    files: dict[str, list[dict]]
 
-        def offer(label, data, file_name, *more, **named):
-            self.made[file_name] = data
-            return offered(label, data, file_name, *more, **named)
+    def charts(self) -> dict[str, dict]:
+        drawings = self.app.get("plotly_chart")
+        return {each.proto.id.rpartition("chart.")[2]: json.loads(each.proto.spec) for each in drawings}
 
-        monkeypatch.setattr(st, "download_button", offer)
 
-    def rows(self) -> dict[str, list[dict]]:
-        texts = {name: data() if callable(data) else data for name, data in self.made.items() if name.endswith(".csv")}
-        return {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts.items()}
+_seen: dict[str, Seen] = {}  # one visit is enough for all that is asked of it
 
 
 @pytest.fixture
-def saved(monkeypatch) -> Saved:
-    return Saved(monkeypatch)
+def look_at(open_page, monkeypatch) -> Callable[..., Seen]:
+    def looked(page: str, choices: dict) -> Seen:
+        key = f"{page} {choices}"
+        if key not in _seen:
+            made, offered = {}, st.download_button
+
+            def offer(label, data, file_name, *more, **named):
+                made[file_name] = data
+                return offered(label, data, file_name, *more, **named)
+
+            monkeypatch.setattr(st, "download_button", offer)
+            app = open_page(page, **choices)
+            texts = {name: data() if callable(data) else data for name, data in made.items() if name.endswith(".csv")}
+            _seen[key] = Seen(app, {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts.items()})
+        return _seen[key]
+
+    return looked
 
 
 def numbers_of(rows: list[dict]) -> np.ndarray:
@@ -139,19 +158,18 @@ def missing(shown: list[tuple[float, float]], files: dict[str, list[dict]]) -> d
 
 
 @pytest.mark.parametrize(("page", "choices", "run_id"), VISITS)
-def test_files_hold_the_numbers_of_the_page(open_page, saved, page, choices, run_id):
-    app = open_page(page, **choices)
-    files = saved.rows()
+def test_files_hold_the_numbers_of_the_page(look_at, page, choices, run_id):
+    seen = look_at(page, choices)
+    app, files = seen.app, seen.files
     assert files
     if page == "history":  # the list of all runs is on the page too
         assert missing(cells(app.dataframe[0].value[["best accuracy", "seed"]], files), files) == {}
     tables = [*app.table, *(app.dataframe[1:] if page == "history" else app.dataframe)]
     for table in tables:
         assert missing(cells(table.value, files), files) == {}, f"no file has this table: {table.value}"
-    for drawing in app.get("plotly_chart"):
-        name = drawing.proto.id.rpartition("chart.")[2]
+    for name, chart in seen.charts().items():
         if name not in DRAWN:
-            shown = [(value, max(abs(value), 1e-9) * TOLERANCE) for value in points(json.loads(drawing.proto.spec))]
+            shown = [(value, max(abs(value), 1e-9) * TOLERANCE) for value in points(chart)]
             assert missing(shown, scaled(files, SCALES.get(name))) == {}, f"no file has the chart {name}"
 
 
@@ -167,10 +185,9 @@ def scaled(files: dict[str, list[dict]], scale) -> dict[str, list[dict]]:
 
 
 @pytest.mark.parametrize(("page", "choices", "run_id"), [visit for visit in VISITS if visit[2]])
-def test_files_say_of_which_run_they_are_and_how_it_was_measured(open_page, saved, page, choices, run_id):
-    open_page(page, **choices)
-    found: RunResult = result(run_id)
-    of_a_run = {name: rows for name, rows in saved.rows().items() if run_id.replace(":", "-") in name}
+def test_files_say_of_which_run_they_are_and_how_it_was_measured(look_at, page, choices, run_id):
+    found, files = result(run_id), look_at(page, choices).files
+    of_a_run = {name: rows for name, rows in files.items() if run_id.replace(":", "-") in name}
     assert of_a_run
     for name, rows in of_a_run.items():
         assert rows, name
@@ -179,9 +196,8 @@ def test_files_say_of_which_run_they_are_and_how_it_was_measured(open_page, save
             assert said == tuple(map(str, found.about().values())), name
 
 
-def test_two_runs_are_both_named(open_page, saved):
-    open_page("history", runs=f"{SPANISH},{POS}")
-    files = saved.rows()
+def test_two_runs_are_both_named(look_at):
+    files = look_at("history", {"runs": f"{SPANISH},{POS}"}).files
     for row in files["labseq-two-scores.csv"]:
         assert (row["run_id_first"], row["run_id_second"]) == (SPANISH, POS)
         assert (row["seed_first"], row["metric_mode_first"], row["metric_mode_second"]) == ("0", "conlleval", "token")
@@ -190,7 +206,34 @@ def test_two_runs_are_both_named(open_page, saved):
     assert {"run_id", "seed", "metric_mode"} <= set(files["labseq-scores.csv"][0])
 
 
-def test_a_learning_curve_names_the_run_of_each_point(open_page, saved):
-    open_page("compare", run=SPANISH, view="Learning curve")
-    rows = saved.rows()["labseq-learning-curve.csv"]
+def test_a_learning_curve_names_the_run_of_each_point(look_at):
+    rows = look_at("compare", {"run": SPANISH, "view": "Learning curve"}).files["labseq-learning-curve.csv"]
     assert all(row["run_id"] and row["seed"] == "0" and row["metric_mode"] == "conlleval" for row in rows)
+
+
+def looks(trace: dict) -> tuple:
+    """How a trace is told from others without its colour."""
+    marker, mode = trace.get("marker", {}), trace.get("mode", "")
+    symbol = marker.get("symbol", "circle") if "markers" in mode else None
+    dash = trace.get("line", {}).get("dash", "solid") if "lines" in mode else None
+    return trace["type"], str(symbol), dash, str(marker.get("pattern", {}).get("shape"))
+
+
+@pytest.mark.parametrize(("page", "choices", "run_id"), VISITS)
+def test_colour_is_never_the_only_cue(look_at, page, choices, run_id):
+    for name, chart in look_at(page, choices).charts().items():
+        listed = [trace for trace in chart["data"] if trace.get("name") and trace.get("showlegend", True)]
+        groups = {trace.get("legendgroup") or trace["name"]: looks(trace) for trace in listed}
+        assert len(set(groups.values())) == len(groups), f"{name}: {groups}"
+        for trace in chart["data"]:
+            if trace["type"] == "heatmap":
+                assert "%{" in trace["hovertemplate"], name
+                assert trace.get("texttemplate") or trace.get("showscale", True), (
+                    f"{name} has neither numbers nor a scale"
+                )
+
+
+def test_methods_differ_in_everything_but_colour_too():
+    every = [look(place) for place in range(8)]
+    for part in ("colour", "pattern", "marker", "dash"):
+        assert len({getattr(each, part) for each in every}) == len(every), part
