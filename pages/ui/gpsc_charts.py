@@ -18,7 +18,7 @@ _FEW = 40  # points with a mark each
 def against_sparseness(
     paths: Mapping[str, Sequence[dict]], axis: str, y: str, title: str, dense: Mapping[str, float], unit: str = ""
 ) -> go.Figure:
-    """A line per sparse model; a broken grey one across for each dense model. axis: of AXES. unit "%": shares as percentages."""
+    """A line per sparse model; a broken grey one for each dense model. axis: of AXES. unit "%": shares as percentages."""
     figure, x = go.Figure(), AXES[axis]
     shown = ":.1%" if unit == "%" else ":.5g"
     for place, (name, rows) in enumerate(paths.items()):

@@ -62,12 +62,16 @@ def choose(
     default: str,
     keep: bool = False,
     forgets: Sequence[str] = (),
+    draw: Callable = st.selectbox,
     **more,
 ) -> str:
     """A select box whose value stands in the URL by id, not by its text as with Streamlit's own binding.
 
+    Streamlit's own loses the value when the same choice stands in another tab too; this one does not.
+
     A value in the URL that is no option is dropped unless `keep`; check `recall(name)` before if the visitor should be told.
-    forgets: choices that make no sense any more when this one changes. more: as the select box takes it.
+    forgets: choices that make no sense any more when this one changes. draw: another way to choose one of several. more: as
+    `draw` takes it.
     """
     wanted = recall(name)
     if wanted not in options:
@@ -77,7 +81,7 @@ def choose(
     key = f"{name}.choice"
     st.session_state[key] = wanted
     asked = {"on_change": _chosen, "args": (name, key, forgets)}
-    return st.selectbox(label, options, format_func=describe, key=key, **asked, **more)
+    return draw(label, options, format_func=describe, key=key, **asked, **more)
 
 
 def choose_number(
