@@ -42,6 +42,7 @@ def test_a_broken_file_is_told_and_mended_and_trained_on(visit):
     settle(page)
     page.keyboard.press("Control+Enter")
     page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
+    settle(page)
     assert parse_qs(urlsplit(page.url).query)["dataset"][0].startswith("upload:")
     assert len(page.get_by_test_id("stTable").first.locator("tbody tr").all()) == 3
     expect_accessible(page)
@@ -60,10 +61,10 @@ def upload(page: Page, name: str, contents: bytes) -> None:
 def focus(page: Page) -> str:
     """What has the focus: its role and name, as they are read aloud."""
     return page.evaluate(
-        """() => {
+        r"""() => {
             const at = document.activeElement;
             const role = at.getAttribute('role') || {A: 'link', BUTTON: 'button', INPUT: 'box'}[at.tagName] || at.tagName;
-            return role + ': ' + (at.getAttribute('aria-label') || at.innerText || at.id || '').trim();
+            return role + ': ' + (at.getAttribute('aria-label') || at.innerText || at.id || '').trim().replace(/\s+/g, ' ').slice(0, 60);
         }"""
     )
 
@@ -79,11 +80,15 @@ def tab_to(page: Page, wanted: str, key: str = "Tab") -> None:
     raise AssertionError(f"{wanted} cannot be reached by {key}; what can: {passed}")
 
 
-def chosen(page: Page, text: str) -> None:
-    """Take the entry of the list at hand that has this text."""
+def chosen(page: Page, text: str, down: int = 0) -> None:
+    """Take the entry of the list at hand that has this text, or one further down."""
     page.keyboard.type(text)
     page.get_by_role("option").first.wait_for()
+    for _ in range(down):
+        page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
+    if page.get_by_role("option").count():  # a list of which several may be taken stays open
+        page.keyboard.press("Escape")
     settle(page)
 
 
@@ -99,16 +104,15 @@ def test_the_main_task_is_done_by_keyboard(visit):
     watched = visit("/")
     page = watched.page
     follow(page, "link: .*Train", "Train")
-    tab_to(page, "combobox: .*Corpus|box: .*Corpus")
+    tab_to(page, "box: .*Corpus")
     page.keyboard.press("ControlOrMeta+a")
     chosen(page, "toy-pos")
-    tab_to(page, "Methods")
+    tab_to(page, "box: .*Methods")
     for _ in range(3):
         page.keyboard.press("Backspace")
     settle(page)
-    chosen(page, "HMM")
+    chosen(page, "HMM", down=1)  # HM-SVM is like it too, and the first entry takes both
     chosen(page, "Averaged perceptron")
-    page.keyboard.press("Escape")
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("methods") == ["HMM", "Averaged perceptron"])
     tab_to(page, "button: .*Start training")
     assert visible_focus(page)
