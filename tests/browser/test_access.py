@@ -36,6 +36,6 @@ def test_page_is_accessible_and_keeps_to_itself(visit, path):
 @pytest.mark.parametrize("path", WRONG)
 def test_what_is_wrong_is_told_to_everyone(visit, path):
     watched = visit(path)
-    watched.page.get_by_role("alert").filter(has_text=WRONG[path]).first.wait_for()
+    watched.page.get_by_test_id("stAlert").filter(has_text=WRONG[path]).first.wait_for()
     expect_accessible(watched.page)
     watched.expect_clean()

@@ -64,7 +64,8 @@ def focus(page: Page) -> str:
         r"""() => {
             const at = document.activeElement;
             const role = at.getAttribute('role') || {A: 'link', BUTTON: 'button', INPUT: 'box'}[at.tagName] || at.tagName;
-            return role + ': ' + (at.getAttribute('aria-label') || at.innerText || at.id || '').trim().replace(/\s+/g, ' ').slice(0, 60);
+            const name = at.getAttribute('aria-label') || at.innerText || at.id || '';
+            return role + ': ' + name.trim().replace(/\s+/g, ' ').slice(0, 60);
         }"""
     )
 
