@@ -1,4 +1,4 @@
-"""Names that a package offers but loads at first use: `import labseq_core` costs nothing, `labseq_core.CRF` loads the learners."""
+"""Names that a package offers but loads at first use: `import labseq_core` costs nothing, `labseq_core.CRF` does."""
 
 from __future__ import annotations
 

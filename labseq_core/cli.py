@@ -29,6 +29,7 @@ BENCHMARKS = {
     "kernels": "hidden Markov SVMs and Gaussian processes beside other methods and quoted results",
     "gpsc": "Gaussian processes of degree 2: dense, sparse, and on a whole corpus beside our CRF",
     "engine": "runs: overhead beside the bare tasks, a question asked again, long lists",
+    "dashboard": "what visitors wait for: the first chart, clicks, trainings, other visitors",
     "encoding": "tokens per second of feature templates, beside a Python function per token",
     "cost": "what training takes, beside what the dashboard expects",
     "results": "F1 and error of every method on real corpora, beside quoted results",

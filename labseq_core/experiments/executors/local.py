@@ -10,7 +10,7 @@ import time
 from concurrent.futures import Future
 
 from labseq_core._checks import LabSeqError
-from labseq_core._workers import workers_here, take_worker
+from labseq_core._workers import take_worker, workers_here
 from labseq_core.experiments.executors.base import PATIENCE, Job, Listener, WorkerLost
 from labseq_core.experiments.runner import Cancelled, TaskOutcome
 
