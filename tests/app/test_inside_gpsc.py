@@ -87,7 +87,7 @@ def test_a_dense_model_alone_and_a_sparse_one_alone(open_page):
     assert problems(app) == []
     assert "no dense GP" in text(app)
     assert "accuracy on the **training** sentences is shown" in text(app), "folds leave no development part"
-    assert len(charts(app)) == 3 + 3
+    assert len(charts(app)) == 2 + 3
 
 
 @pytest.mark.usefixtures("no_runs")
