@@ -5,6 +5,7 @@ import streamlit as st
 from labseq_core.data.catalogue import DatasetInfo, fetch_dataset, store_upload
 from labseq_core.data.readers import FORMATS
 from pages.ui import caching, charts, corpus_choice, forms, session, tokens
+from pages.ui.downloads import csv_button
 from pages.ui.navigation import only_in_app
 
 AUTOMATIC = "by name and contents"
@@ -45,16 +46,20 @@ def sentences(name: str, part: str, seen: caching.PartOverview) -> None:
     st.html(tokens.sentences(words, labels, seen.all_labels, caching.first_number(page)))
 
 
-def pictures(seen: caching.PartOverview) -> None:
+def pictures(seen: caching.PartOverview, about: dict) -> None:
     counts, lengths = st.columns(2, gap="large")
     with counts:
         st.header("How often each label occurs")
         frequent = next(iter(seen.label_counts))
         charts.draw(charts.label_bars(seen.label_counts), "labels", f"Label counts; most frequent is {frequent}")
+        rows = [{"label": label, "tokens": count} for label, count in seen.label_counts.items()]
+        csv_button("Label counts as CSV", rows, "label-counts", more=about)
     with lengths:
         st.header("How long the sequences are")
         alt = f"Sequence lengths, from {min(seen.lengths)} to {max(seen.lengths)} tokens"
         charts.draw(charts.length_histogram(seen.lengths), "lengths", alt)
+        rows = [{"sequence": number, "tokens": length} for number, length in enumerate(seen.lengths, 1)]
+        csv_button("Lengths as CSV", rows, "lengths", more=about)
 
 
 def look_inside(info: DatasetInfo) -> None:
@@ -65,10 +70,12 @@ def look_inside(info: DatasetInfo) -> None:
         for name, number in numbers.items():
             st.metric(name, f"{number:,}", width="content")
     sentences(info.name, part, seen)
-    pictures(seen)
+    about = {"dataset": info.name, "part": part}
+    pictures(seen, about)
     if seen.columns:
         st.header("Columns beside token and label")
         st.dataframe(seen.columns, hide_index=True)
+        csv_button("Columns as CSV", seen.columns, "columns", more=about)
 
 
 only_in_app()

@@ -4,6 +4,7 @@ import streamlit as st
 
 from labseq_core.experiments import RunResult
 from pages.ui import caching, charts, session
+from pages.ui.downloads import csv_button
 from pages.ui.metrics import summary_table, who_leads
 from pages.ui.names import short_names
 from pages.ui.navigation import only_in_app
@@ -56,6 +57,7 @@ def one_sentence(shown: RunResult) -> None:
 def the_numbers(shown: RunResult) -> None:
     with st.expander("The scores as a table, with the options of each method"):
         st.table(summary_table(shown.summary()))
+        csv_button("These scores as CSV", shown.summary(), "summary", shown)
 
 
 def what_to_try(shown: RunResult) -> None:

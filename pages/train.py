@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from labseq_core.experiments import ExperimentConfig, FeatureChoice, submit
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, RunResult, submit
 from labseq_core.experiments.cost import expected_cost
 from pages.ui import caching, charts, corpus_choice, cost_words, forms, run_panel, session
+from pages.ui.downloads import csv_button
 from pages.ui.metrics import summary_table
 from pages.ui.navigation import only_in_app
 from pages.ui.recipe import recipe
@@ -58,12 +59,27 @@ def watch(run_id: str) -> None:
     run_panel.warn_of_failures(found)
     st.success("Finished.", icon=":material/check_circle:")
     session.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
-    scores(found.summary(), found.config.dataset)
+    scores(found)
+    objectives = [
+        {
+            "label": task.label,
+            "fold": task.fold,
+            "combination": task.point,
+            "iteration": iteration,
+            "objective": objective,
+        }
+        for task in now.tasks
+        for iteration, objective in task.curve
+    ]
+    if objectives:
+        csv_button("Objectives as CSV", objectives, "objectives", found)
 
 
-def scores(summary: list[dict], dataset: str) -> None:
-    charts.draw(charts.score_bars(summary, caching.best_accuracy(dataset)), "scores", charts.score_text(summary))
+def scores(found: RunResult) -> None:
+    summary, best = found.summary(), caching.best_accuracy(found.config.dataset)
+    charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
     st.table(summary_table(summary))
+    csv_button("These scores as CSV", summary, "summary", found)
 
 
 def expect(dataset: str) -> None:
@@ -72,7 +88,7 @@ def expect(dataset: str) -> None:
     if known:
         st.header("What to expect")
         st.caption(caching.default_line(known))
-        scores(known.summary(), dataset)
+        scores(known)
 
 
 def recent() -> None:

@@ -65,11 +65,12 @@ class RunResult:
         return summary
 
     def about(self) -> dict:
-        """What every table that is saved says of itself: of which run it is, its seed, and how scores were counted."""
+        """What every table that is saved says of itself: of which run it is, its seed, how scores were counted and on what."""
         spans = any(row.get("span_f1") is not None for row in self.rows)
         mode = SPAN_MODE if spans else TOKEN_MODE
         return {
             "run_id": self.run_id, "config_hash": self.config.hash, "seed": self.config.seed, "metric_mode": mode,
+            "scored_on": f"{self.config.folds} folds" if self.config.folds else "test part",
         }  # fmt: skip
 
     def csv(self) -> str:

@@ -120,7 +120,8 @@ def _readme(found: RunResult) -> str:
     return (
         f"Run {found.run_id} of LabSeq, {when}.\n\n"
         "config.yaml: 'labseq compare config.yaml' runs it again. scores.csv: one row per method and fold. times.csv: what\n"
-        "was timed. predictions.csv: every token. metric_mode conlleval: spans are counted as conlleval does.\n"
+        "was timed. predictions.csv: every token. metric_mode conlleval: spans are counted as conlleval does;\n"
+        "token: labels have no spans, each token counts by itself. scored_on: the folds, or the test part.\n"
         + ("" if is_default(found.run_id) else "'labseq runs import FILE' takes the whole file into another store.\n")
     )
 

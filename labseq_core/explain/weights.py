@@ -82,14 +82,16 @@ def weight_summary(learner: SequenceLearner) -> dict:
     }  # fmt: skip
 
 
-def weights_csv(learner: SequenceLearner) -> str:
-    """All nonzero weights with full precision; the attribute of a transition is the label before."""
+def weights_csv(learner: SequenceLearner, **about: str) -> str:
+    """All nonzero weights with full precision; the attribute of a transition is the label before. `about`: columns before
+    them that say the same in each row, such as the run.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("kind", "attribute", "label", "weight"))
+    writer.writerow((*about, "kind", "attribute", "label", "weight"))
     for kind, names, table in _tables(learner):
         for row, column in np.argwhere((table != 0.0) & np.isfinite(table)).tolist():
-            writer.writerow((kind, names[row], learner.classes_[column], float(table[row, column])))
+            writer.writerow((*about.values(), kind, names[row], learner.classes_[column], float(table[row, column])))
     return text.getvalue()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +14,7 @@ from labseq_core.explain import has_probabilities, withheld_csv, withheld_rows
 from pages.ui import abstention_charts as pictures
 from pages.ui import abstention_words as words
 from pages.ui import caching, charts, tokens
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run
 
@@ -40,7 +41,7 @@ def page() -> None:
     part = caching.scored(found.run_id)
     st.caption(words.setting(part.n_tokens, len(part.tokens), found.config.folds))
     _curves(curves, rows)
-    _figures(found, curves, rows)
+    _figures(found, curves, rows, threshold)
     _withheld(found, labels, rows)
     _calibration(found, {name: label for name, label in labels.items() if curves[name].calibrated})
 
@@ -73,18 +74,16 @@ def _curves(curves: Mapping[str, AbstentionCurve], rows: list[dict]) -> None:
         charts.draw(pictures.risk_coverage(curves, rows), "risk-coverage", alt)
 
 
-def _figures(found: RunResult, curves: Mapping[str, AbstentionCurve], rows: list[dict]) -> None:
+def _figures(found: RunResult, curves: Mapping[str, AbstentionCurve], rows: list[dict], threshold: float) -> None:
     st.header("At this threshold")
     st.table(_table(rows))
-    about = {"run_id": found.run_id, "config_hash": found.config.hash}
     with st.container(horizontal=True):
-        st.download_button(
-            "All curves as CSV", lambda: curves_csv(curves, **about), file_name("abstention", found.run_id), "text/csv",
-            on_click="ignore", icon=":material/download:", type="primary",
-            help="Every step of every curve with full precision, with run id and configuration hash.",
-        )  # fmt: skip
-        table = pd.DataFrame([{**about, **row} for row in threshold_table(curves, _TABLE)])
-        csv_button("Table of thresholds as CSV", table, file_name("thresholds", found.run_id))
+        help_text = "Every step of every curve with full precision."
+        csv_button(
+            "All curves as CSV", partial(curves_csv, curves), "abstention", found, main=True, help_text=help_text
+        )
+        csv_button("This table as CSV", rows, "at-threshold", found, more={"at": threshold})
+        csv_button("Table of thresholds as CSV", threshold_table(curves, _TABLE), "thresholds", found)
 
 
 def _table(rows: list[dict]) -> pd.DataFrame:
@@ -125,12 +124,10 @@ def _withheld(found: RunResult, labels: Mapping[str, str], figures: list[dict]) 
         st.info("Nothing is withheld at this threshold: move the slider to the right.", icon=":material/info:")
         return
     st.markdown(words.withheld_line(rows, part.n_tokens))
-    about = {"run_id": found.run_id, "config_hash": found.config.hash, "model": labels[name]}
-    about["threshold"] = str(row["threshold"])
-    st.download_button(
-        "Withheld tokens as CSV", lambda: withheld_csv(rows, **about),
-        file_name("withheld", found.run_id, labels[name]), "text/csv", on_click="ignore", icon=":material/download:",
-        help="Every withheld token with truth, prediction and confidence; sequences and positions are counted from 1.",
+    csv_button(
+        "Withheld tokens as CSV", partial(withheld_csv, rows), "withheld", found, labels[name],
+        {"threshold": row["threshold"]},
+        help_text="Every withheld token with truth, prediction and confidence; sequences and positions are counted from 1.",
     )  # fmt: skip
     st.caption(words.SENTENCES)
     numbers = sorted({row["sequence"] for row in rows})
@@ -173,4 +170,9 @@ def _calibration(found: RunResult, labels: Mapping[str, str]) -> None:
         st.table(pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method"))
         st.markdown(words.CALIBRATION_GLOSSARY)
         bins = [{"method": name, **vars(row)} for name, each in scores.items() for row in each.reliability]
-        csv_button("These points as CSV", pd.DataFrame(bins), file_name("reliability", found.run_id))
+        csv_button("These points as CSV", bins, "reliability", found)
+        means = [
+            {"method": name, "log_loss": each.log_loss, "brier": each.brier, "ece": each.ece}
+            for name, each in scores.items()
+        ]
+        csv_button("These scores as CSV", means, "calibration", found)

@@ -90,6 +90,10 @@ def bounds_line(row: dict, minimisers: Mapping[str, float]) -> str:
     )
 
 
+def large(tokens: int) -> str:
+    return f"This needs all {tokens:,} tokens of the training data and may take half a minute."
+
+
 def _literal(text: str) -> str:
     """Text of the data in Markdown that is not to be taken for Markdown."""
     return f"`{text.replace('`', 'ˋ')}`"

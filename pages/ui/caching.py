@@ -36,9 +36,6 @@ from labseq_core.explain import (
     bound_curves,
     promised_log_losses,
     round_rows,
-    rounds_csv,
-    support_csv,
-    weights_csv,
 )
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import METHODS
@@ -152,12 +149,6 @@ def trained(run_id: str, label: str) -> SequenceLearner:
     return model(run_id, label)
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
-def weights_file(run_id: str, label: str) -> str:
-    """All weights of a model as CSV."""
-    return weights_csv(trained(run_id, label))
-
-
 @st.cache_resource(max_entries=16, show_spinner=False)
 def rounds(run_id: str, label: str) -> list[dict]:
     """The rounds of a boosting model. Shared: not to be changed."""
@@ -168,12 +159,6 @@ def rounds(run_id: str, label: str) -> list[dict]:
 def promised(run_id: str, label: str) -> list[float]:
     """What the bounds of a boosting model promised of its loss. Shared: not to be changed."""
     return promised_log_losses(trained(run_id, label))
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def rounds_file(run_id: str, label: str) -> str:
-    """The same as CSV, saying of which run and model they are."""
-    return rounds_csv(trained(run_id, label), run_id=run_id, config_hash=finished(run_id).config.hash, model=label)
 
 
 one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
@@ -195,12 +180,6 @@ def bounds_of_round(run_id: str, label: str, number: int) -> dict:
 def training_sentences(run_id: str) -> list[list[str]]:
     """The words that the first models of a run were trained on. Shared: not to be changed."""
     return training_tokens_of(finished(run_id).config)
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def support_file(run_id: str, label: str) -> str:
-    """The support sequences of an HM-SVM as CSV, saying of which run and model they are."""
-    return support_csv(trained(run_id, label), run_id=run_id, config_hash=finished(run_id).config.hash, model=label)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the corpus")

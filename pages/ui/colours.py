@@ -9,7 +9,8 @@ from labseq_core.dashboard_settings import COLOURS
 
 _PATTERNS = ("", "/", ".", "x", "-", "\\", "+", "|")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross", "star")
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid", "dash")
+# The last two are patterns of their own: strokes and gaps.
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "2px,8px", "12px,3px,2px,3px,2px,3px")
 _BORDERS = ("solid", "dashed", "dotted", "double")
 _TEXT_ON = {"#0072B2": "#FFFFFF"}  # where white reads better than black
 _SEGMENT_LABEL = re.compile(r"([BIESLUM])-(.+)")

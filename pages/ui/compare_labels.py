@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from labseq_core.experiments import RunResult
@@ -10,7 +9,7 @@ from pages.ui import caching_compare, charts, metrics, session
 from pages.ui import compare_charts as pictures
 from pages.ui import compare_words as words
 from pages.ui.compare_sentences import leaf_through
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 
 _CELL, _PAGE = "cell", "mistakes"
@@ -21,8 +20,8 @@ def tab(found: RunResult) -> None:
     st.caption("Each token counts by itself. The most frequent label is on top.")
     names = short_names(found.config.methods)
     charts.draw(pictures.label_dots(found.per_label, names), "labels", pictures.label_text(found.per_label))
-    rows = [{**found.about(), "method": label, **row} for label, own in found.per_label.items() for row in own]
-    csv_button("All labels as CSV", pd.DataFrame(rows), file_name("labels", found.run_id))
+    rows = [{"method": label, **row} for label, own in found.per_label.items() for row in own]
+    csv_button("All labels as CSV", rows, "labels", found)
     _one_method(found)
 
 
@@ -48,11 +47,11 @@ def _one_method(found: RunResult) -> None:
         st.dataframe(found.per_label[label], hide_index=True, column_config=metrics.column_formats())
         st.caption("Support: how many tokens truly have the label.")
         rows = [
-            {**found.about(), "method": label, "true": true, "predicted": predicted, "tokens": count}
+            {"method": label, "true": true, "predicted": predicted, "tokens": count}
             for true, row in zip(counts["labels"], counts["counts"])
             for predicted, count in zip(counts["labels"], row)
         ]
-        csv_button("This matrix as CSV", pd.DataFrame(rows), file_name("confusion", found.run_id, label))
+        csv_button("This matrix as CSV", rows, "confusion", found, label)
     places = caching_compare.mistaken(found.run_id, label, true, predicted)
     st.header("The sentences of this cell")
     st.text(words.cell_line(label, true, predicted, tokens, len(places)))

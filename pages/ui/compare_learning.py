@@ -17,7 +17,7 @@ from pages.ui import caching, caching_compare, charts, session
 from pages.ui import compare_charts as pictures
 from pages.ui import compare_words as words
 from pages.ui.compare_scores import choose_score
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 from pages.ui.metrics import mean_and_error
 from pages.ui.names import short_names
 from pages.ui.run_choice import NAME
@@ -76,7 +76,7 @@ def _curve(found: RunResult, config: ExperimentConfig, rows: list[dict]) -> None
         pictures.curve_chart(rows, names, score, title), "learning-curve", pictures.curve_text(rows, score, title)
     )
     st.table(curve_table(rows, names, score))
-    csv_button("The learning curve as CSV", pd.DataFrame(rows), file_name("learning-curve", rows[0]["run_id"]))
+    csv_button("The learning curve as CSV", rows, "learning-curve")
     with st.expander("The runs of this curve"):
         st.code(
             "\n".join(each.cli_command() for each in learning_curve_configs(config)), language="bash", wrap_lines=True

@@ -30,8 +30,7 @@ def tab(found: RunResult) -> None:
             help="One row per method and fold, full precision, with run id, seed and configuration hash.",
         )  # fmt: skip
     st.table(metrics.summary_table(summary, whole=True))
-    means = pd.DataFrame([{**found.about(), **row} for row in summary])
-    csv_button("These means and errors as CSV", means, file_name("summary", found.run_id))
+    csv_button("These means and errors as CSV", summary, "summary", found)
     _any_measure(found)
     _front(found, summary)
     _details(found)
@@ -48,8 +47,7 @@ def _any_measure(found: RunResult) -> None:
         st.caption(f"{measure.title}: {measure.meaning}. {words.BETTER[measure.better]}")
         names = short_names(found.config.methods)
         st.table(measure_table(rows, names, measure))
-        kept = pd.DataFrame([{**found.about(), "metric": name, **row} for row in rows])
-        csv_button("This measure as CSV", kept, file_name(name, found.run_id))
+        csv_button("This measure as CSV", rows, name, found, more={"metric": name})
     with chart:
         picture = pictures.measure_dots(rows, names, measure)
         charts.draw(picture, name.replace("_", "-"), pictures.measure_text(rows, measure))
@@ -87,8 +85,8 @@ def choose_score(found: RunResult, help_text: str | None = None) -> tuple[str, s
     """Token accuracy, or span F1 where labels are BIO: the name and the title of the score."""
     known = [name for name in ("accuracy", "span_f1") if name in metrics.shown_metrics(found.summary())]
     titles = {METRICS[name].title: name for name in known}
-    title = st.segmented_control(
-        "Score", list(titles), default=METRICS[known[0]].title, required=True, key="score", bind="query-params",
+    title = session.choose(
+        "Score", "score", list(titles), str, METRICS[known[0]].title, draw=st.segmented_control, required=True,
         help=help_text,
     )  # fmt: skip
     return titles[title], title
@@ -106,11 +104,11 @@ def _front(found: RunResult, summary: list[dict]) -> None:
         st.markdown(words.front_line([names[row["label"]] for row in summary], on_front))
         st.caption(words.FRONT)
         rows = [
-            {**found.about(), "label": row["label"], "train_seconds": row["train_seconds_mean"],
+            {"label": row["label"], "train_seconds": row["train_seconds_mean"],
              score: row[f"{score}_mean"], "on_front": chosen}
             for row, chosen in zip(summary, on_front)
         ]  # fmt: skip
-        csv_button("These points as CSV", pd.DataFrame(rows), file_name("front", found.run_id))
+        csv_button("These points as CSV", rows, "front", found)
     with chart:
         picture = pictures.front_chart(summary, names, on_front, score, title)
         charts.draw(picture, "front", pictures.front_text(summary, on_front, score, title))
@@ -119,8 +117,7 @@ def _front(found: RunResult, summary: list[dict]) -> None:
 def _details(found: RunResult) -> None:
     with st.expander("Every fold"):
         st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
-        folds = pd.DataFrame([{**found.about(), **row} for row in found.rows])
-        csv_button("Every fold as CSV, with times", folds, file_name("folds", found.run_id))
+        csv_button("Every fold as CSV, with times", found.rows, "folds", found)
     if found.searches:
         with st.expander("What was tried on development data", expanded=True):
             tried = metrics.search_table(found)
@@ -128,4 +125,4 @@ def _details(found: RunResult) -> None:
             st.caption(
                 "The values with the best score were used. Score: span F1 where labels are BIO, else token accuracy."
             )
-            csv_button("Tried values as CSV", tried.assign(**found.about()), file_name("searches", found.run_id))
+            csv_button("Tried values as CSV", tried, "searches", found)

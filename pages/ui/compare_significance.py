@@ -10,7 +10,7 @@ from pages.ui import caching_compare, charts
 from pages.ui import compare_charts as pictures
 from pages.ui import compare_words as words
 from pages.ui.compare_scores import choose_score
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 
 
@@ -30,8 +30,7 @@ def tab(found: RunResult) -> None:
         st.markdown(words.verdict(pairs, names))
         st.caption(words.SIGNIFICANCE)
     st.table(pair_table(pairs, names))
-    table = pd.DataFrame([{**found.about(), "metric": score, **row} for row in pairs])
-    csv_button("All pairs as CSV", table, file_name("significance", found.run_id))
+    csv_button("All pairs as CSV", pairs, "significance", found, more={"metric": score})
 
 
 def pair_table(pairs: list[dict], names: dict[str, str]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ _FEW = 40  # points with a mark each
 def against_sparseness(
     paths: Mapping[str, Sequence[dict]], axis: str, y: str, title: str, dense: Mapping[str, float], unit: str = ""
 ) -> go.Figure:
-    """A line per sparse model; a dashed one across for each dense model. axis: of AXES. unit "%": shares as percentages."""
+    """A line per sparse model; a broken grey one for each dense model. axis: of AXES. unit "%": shares as percentages."""
     figure, x = go.Figure(), AXES[axis]
     shown = ":.1%" if unit == "%" else ":.5g"
     for place, (name, rows) in enumerate(paths.items()):
@@ -31,9 +31,10 @@ def against_sparseness(
             hovertemplate=f"%{{customdata:,}} coordinates, %{{x:.1%}}: %{{y{shown}}}<extra>{name}</extra>",
         )  # fmt: skip
     far = max((row[x] for rows in paths.values() for row in rows), default=1.0)
-    for name, value in dense.items():
+    for place, (name, value) in enumerate(dense.items()):
         figure.add_scatter(
-            x=[0.0, far], y=[value, value], name=name, mode="lines", line={"color": GREY, "width": 2.5, "dash": "dash"},
+            x=[0.0, far], y=[value, value], name=name, mode="lines",
+            line={"color": GREY, "width": 2.5, "dash": look(place + 1).dash},
             hovertemplate=f"%{{y{shown}}}<extra>{name}</extra>",
         )  # fmt: skip
     if unit == "%":  # what an empty model guesses would squeeze all the rest together

@@ -8,9 +8,11 @@ import streamlit as st
 from labseq_core.experiments import configuration, made_with, status, summary
 from labseq_core.experiments.contrast import config_entries, score_contrast, side_by_side
 from labseq_core.experiments.service import is_default
-from pages.ui import caching, downloads
+from pages.ui import caching
+from pages.ui.downloads import csv_button
 from pages.ui.metrics import DECIMALS, METRICS
 
+_WHICH = ("first", "second")
 # What is compared: its title, and how a value and a change of it are written.
 _SHOWN = {
     **{name: (metric.title, f".{DECIMALS}f") for name, metric in METRICS.items()},
@@ -33,12 +35,16 @@ def two_runs(first: str, second: str) -> None:
         if shown:
             table = pd.DataFrame(shown)[["entry", "first", "second"]]
             st.dataframe(table, hide_index=True)
-            downloads.csv_button("Configurations as CSV", table, "labseq-two-configurations.csv")
+            csv_button("Configurations as CSV", table, "two-configurations", more=_ids(first, second))
         else:
             st.markdown("Nothing differs: the same configuration, data and versions.")
     with right:
         st.subheader("What came of it")
         _scores(first, second)
+
+
+def _ids(first: str, second: str) -> dict[str, str]:
+    return {f"run_id_{which}": run_id for which, run_id in zip(_WHICH, (first, second))}
 
 
 def _entries(first: str, second: str) -> list[dict]:
@@ -62,9 +68,11 @@ def _scores(first: str, second: str) -> None:
         which = "Neither run is" if not any(done) else f"The {'second' if done[0] else 'first'} run is not"
         st.markdown(f"{which} finished, so there is nothing to compare yet.")
         return
-    rows = score_contrast(caching.finished(first), caching.finished(second), tuple(_SHOWN))
+    both = [caching.finished(run_id) for run_id in (first, second)]
+    rows = score_contrast(*both, tuple(_SHOWN))
     st.dataframe(pd.DataFrame(map(_written, rows)), hide_index=True)
-    downloads.csv_button("Scores side by side as CSV", pd.DataFrame(rows), "labseq-two-scores.csv")
+    about = [{f"{name}_{which}": value for name, value in found.about().items()} for found, which in zip(both, _WHICH)]
+    csv_button("Scores side by side as CSV", rows, "two-scores", more=about[0] | about[1])
 
 
 def _written(row: dict) -> dict:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from labseq_core import LabSeqError
 from labseq_core.experiments import RunResult, RunSummary, count_runs, list_runs
-from labseq_core.experiments.results import table_csv
+from labseq_core.experiments.results import TOKEN_MODE, table_csv
 from pages.ui import caching
 
 PER_PAGE = 50
@@ -82,16 +82,21 @@ def _searched(found: RunResult) -> str:
 def run_row(run: RunSummary) -> dict:
     """What the table says of a run."""
     state = _WORDS[run.state] + (f", {run.fraction:.0%}" if run.state == "running" else "")
-    method = accuracy = None
-    if run.state == "done":
-        with contextlib.suppress(LabSeqError):  # its corpus was an upload that is gone: what is left can be deleted
-            method, accuracy = caching.leader(run.run_id)
+    best = _best(run.run_id if run.state == "done" else None)
     return {
         "pinned": "★" if run.pinned else "", "begun": moment(run.created), "corpus": caching.corpus_name(run.dataset),
         "state": f"{state}, imported" if run.imported else state, "methods": caching.short_methods(run.labels),
-        "best accuracy": accuracy, "best method": method, "features": run.features, "split": split(run.folds),
-        "seed": run.seed, "run": run.run_id,
+        "best accuracy": best["best_accuracy"], "best method": best["best_method"], "features": run.features,
+        "split": split(run.folds), "seed": run.seed, "run": run.run_id,
     }  # fmt: skip
+
+
+def _best(run_id: str | None) -> dict:
+    """The best method of a finished run by token accuracy, a mean over folds; nothing of any other."""
+    with contextlib.suppress(LabSeqError):  # its corpus was an upload that is gone: what is left can be deleted
+        method, accuracy = caching.leader(run_id) if run_id else (None, None)
+        return {"best_method": method, "best_accuracy": accuracy, "metric_mode": TOKEN_MODE}
+    return {"best_method": None, "best_accuracy": None, "metric_mode": TOKEN_MODE}
 
 
 def default_row(found: RunResult) -> dict:
@@ -120,7 +125,7 @@ def list_csv(filters: dict) -> str:
             "run_id": run.run_id, "begun": moment(run.created), "state": run.state, "pinned": run.pinned,
             "imported": run.imported, "dataset": run.dataset, "methods": "; ".join(run.labels), "features": run.features,
             "folds": run.folds, "seed": run.seed, "config_hash": run.config_hash, "data_hash": run.data_hash,
-            "error": run.error,
+            "error": run.error, **_best(run.run_id if run.state == "done" else None),
         }
         for run in list_runs(count_runs(**filters), **filters)
     ]  # fmt: skip
@@ -130,6 +135,7 @@ def list_csv(filters: dict) -> str:
             "dataset": found.config.dataset, "methods": "; ".join(choice.label for choice in found.config.methods),
             "features": found.config.features.label, "folds": found.config.folds, "seed": found.config.seed,
             "config_hash": found.config.hash, "data_hash": found.data_hash, "error": None,
+            **_best(found.run_id),
         }
         for found in fitting_defaults(filters)
     ]  # fmt: skip

@@ -21,6 +21,7 @@ from labseq_core.experiments import (
 )
 from labseq_core.experiments.service import is_default
 from pages.ui import caching, history_list, run_panel, session
+from pages.ui.downloads import csv_button
 from pages.ui.form_link import form_choices
 from pages.ui.history_rows import OURS, moment
 from pages.ui.metrics import summary_table
@@ -119,3 +120,4 @@ def _again(config: ExperimentConfig) -> None:
 def _scores(found: RunResult) -> None:
     run_panel.warn_of_failures(found)
     st.table(summary_table(found.summary()))
+    csv_button("These scores as CSV", found.summary(), "summary", found)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from labseq_core import LabSeqError
 from labseq_core.experiments import RunResult
-from labseq_core.explain import has_rounds, largest_weights, repeated_features
+from labseq_core.experiments.results import table_csv
+from labseq_core.explain import has_rounds, largest_weights, repeated_features, rounds_csv
 from labseq_core.learners.boosting import BoostingLearner
 from pages.ui import boosting_charts as pictures
 from pages.ui import boosting_words as words
-from pages.ui import caching, charts
-from pages.ui.downloads import csv_button, file_name
+from pages.ui import caching, charts, session
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run, shown_choices
 
@@ -81,15 +83,15 @@ def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[d
         bars = [{"attribute": row["feature"], "weight": row["weight"]} for row in top]
         charts.draw(charts.weight_bars(bars), "boosted-weights", charts.weight_text("the model", bars))
         st.caption(words.weights_line(number, learner, rows))
+        csv_button("These weights as CSV", top, "boosted-weights", found, label, {"after_round": number})
     st.subheader(f"Chosen until round {number}, newest first")
     columns = ["round", "feature", *(key for key in _NUMBERS if rows[0][key] is not None)]
     table = pd.DataFrame(rows[max(0, number - _ROWS_SHOWN) : number][::-1])[columns]
     st.dataframe(table, hide_index=True, height=min(360, 35 * number + 38), column_config=_NUMBERS)
-    st.download_button(
-        "All rounds as CSV", lambda: caching.rounds_file(found.run_id, label), file_name("rounds", found.run_id, label),
-        "text/csv", on_click="ignore", icon=":material/download:", type="primary",
-        help="Every round of this model with full precision, with run id and configuration hash.",
-    )  # fmt: skip
+    help_text = "Every round of this model with full precision."
+    csv_button(
+        "All rounds as CSV", partial(rounds_csv, learner), "rounds", found, label, main=True, help_text=help_text
+    )
     return number
 
 
@@ -104,11 +106,9 @@ def _bounds(found: RunResult, label: str, row: dict) -> None:
     st.markdown(words.BOUND_PICTURE)
     chosen = (found.run_id, label, row["round"])
     tokens = caching.training_tokens(found.run_id)
-    if tokens > caching.QUICK_TOKENS and st.session_state.get("drawn bounds") != chosen:
-        st.caption(f"This needs all {tokens:,} tokens of the training data and may take half a minute.")
-        if not st.button("Draw it for this round", icon=":material/show_chart:"):
-            return
-        st.session_state["drawn bounds"] = chosen
+    asked = {"button": "Draw it for this round", "icon": ":material/show_chart:", "note": words.large(tokens)}
+    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", " ".join(map(str, chosen)), **asked):
+        return
     try:
         curves = caching.bounds_of_round(*chosen)
     except LabSeqError as reason:
@@ -118,9 +118,9 @@ def _bounds(found: RunResult, label: str, row: dict) -> None:
     charts.draw(figure, "bounds", pictures.bound_text(curves, row["feature"], row["step"]))
     st.caption(words.bounds_line(row, curves["minimisers"]))
     lines = {"step": curves["step"], **{name: curves[bound] for bound, name in pictures.BOUNDS.items()}}
-    csv_button(
-        "These curves as CSV", pd.DataFrame(lines), file_name(f"bounds-round-{row['round']}", found.run_id, label)
-    )
+    best = {f"best step by the {name}": curves["minimisers"][bound] for bound, name in pictures.BOUNDS.items()}
+    about = {"round": row["round"], "step_taken": row["step"], **best}
+    csv_button("These bounds as CSV", pd.DataFrame(lines), "bounds", found, label, about)
 
 
 def _curves(found: RunResult, names: Mapping[str, str]) -> None:
@@ -143,6 +143,19 @@ def _curves(found: RunResult, names: Mapping[str, str]) -> None:
     charts.draw(
         promised, "promised", "Per model the loss by round, and what the bounds promised of it, which is never less"
     )
+    csv_button("These curves as CSV", lambda **about: _curves_csv(found, names, about), "curves", found)
+
+
+def _curves_csv(found: RunResult, names: Mapping[str, str], about: Mapping[str, str]) -> str:
+    """Loss, promise and scores on development data after each round, of every model."""
+    return table_csv(
+        [
+            {**about, "model": label, "round": row["round"], "log_loss": row["log_loss"], "log_loss_promised": promise,
+             "dev_accuracy": row["dev_accuracy"], "dev_f1": row["dev_f1"]}
+            for label in names
+            for row, promise in zip(caching.rounds(found.run_id, label), caching.promised(found.run_id, label))
+        ]
+    )  # fmt: skip
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -169,4 +182,4 @@ def _repeated(found: RunResult, models: Mapping[str, BoostingLearner]) -> None:
         return
     table = pd.DataFrame(rows)
     st.dataframe(table, hide_index=True)
-    csv_button("This table as CSV", table, file_name(f"repeated-{first}", found.run_id))
+    csv_button("This table as CSV", table, "repeated", found, more={"first_rounds": first})

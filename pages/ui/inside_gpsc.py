@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -23,7 +24,7 @@ from labseq_core.explain import (
 from pages.ui import caching, charts, inside_gram, session
 from pages.ui import gpsc_charts as pictures
 from pages.ui import gpsc_words as words
-from pages.ui.downloads import file_name
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run, shown_choices
 
@@ -95,14 +96,17 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     else:
         st.caption(words.NO_DENSE)
     st.subheader("At the end of the way")
-    st.table(_ends(found, {**dense, **sparse}, paths))
+    ends = _ends(found, {**dense, **sparse}, paths)
+    st.table(_written(ends))
+    csv_button("This table as CSV", ends, "ends", found)
     st.markdown(
         "\n".join(words.sparse_line(name, caching.trained(found.run_id, label)) for name, label in sparse.items())
     )
-    st.download_button(
-        "The whole way as CSV", lambda: rows_csv(paths, PATH_COLUMNS, **_about(found)), file_name("path", found.run_id),
-        "text/csv", on_click="ignore", icon=":material/download:", type="primary",
-        help="Coordinates, % parameters, objective, accuracies, % observations touched, label pairs per observation.",
+    nothing = dict.fromkeys(PATH_COLUMNS)
+    across = {name: [{**nothing, score: lines[name], "objective": lowest.get(name)}] for name in lines}
+    csv_button(
+        "The whole way as CSV", partial(rows_csv, {**paths, **across}, PATH_COLUMNS), "path", found, main=True,
+        help_text="Coordinates, % parameters, objective, accuracies, % observations touched, label pairs per observation.",
     )  # fmt: skip
 
 
@@ -115,20 +119,37 @@ def _comparable_objectives(found: RunResult, sparse: Mapping[str, str], dense: M
     }
 
 
-def _ends(found: RunResult, labels: Mapping[str, str], paths: Mapping[str, list[dict]]) -> pd.DataFrame:
+def _ends(found: RunResult, labels: Mapping[str, str], paths: Mapping[str, list[dict]]) -> list[dict]:
     """A row per model: accuracy on the test part, and of the sparse ones what they consist of."""
     tested = {row["label"]: row for row in found.summary()}
-    rows = {}
+    rows = []
     for name, label in labels.items():
-        last = paths[name][-1] if name in paths else None
-        rows[name] = {
-            "Test accuracy": f"{tested[label]['accuracy_mean']:.4f}",
-            "% parameters": f"{last['fraction']:.1%}" if last else "all",
-            "% observations touched": f"{last['observations']:.1%}" if last else "all",
-            "Label pairs per observation": f"{last['pairs_per_observation']:.2f}" if last else "–",
-            "Coefficients": f"{tested[label]['n_parameters_mean']:,.0f}",
-            "Prediction": f"{1000 * tested[label]['predict_seconds_mean']:.0f}\u00a0ms",
+        last = paths[name][-1] if name in paths else {}
+        means = {each: tested[label][f"{each}_mean"] for each in ("accuracy", "n_parameters", "predict_seconds")}
+        consists_of = {each: last.get(each) for each in ("fraction", "observations", "pairs_per_observation")}
+        rows.append({"name": name, "model": label, **means, **consists_of})
+    return rows
+
+
+def _written(ends: list[dict]) -> pd.DataFrame:
+    """The same as it stands on the page."""
+
+    def share(value: float | None) -> str:
+        return "all" if value is None else f"{value:.1%}"
+
+    rows = {
+        row["name"]: {
+            "Test accuracy": f"{row['accuracy']:.4f}",
+            "% parameters": share(row["fraction"]),
+            "% observations touched": share(row["observations"]),
+            "Label pairs per observation": f"{row['pairs_per_observation']:.2f}"
+            if row["pairs_per_observation"]
+            else "–",
+            "Coefficients": f"{row['n_parameters']:,.0f}",
+            "Prediction": f"{1000 * row['predict_seconds']:.0f}\u00a0ms",
         }
+        for row in ends
+    }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Model")
 
 
@@ -140,11 +161,4 @@ def _certificate(found: RunResult, dense: Mapping[str, str]) -> None:
         st.markdown(f"**{name}**: {line}" if len(dense) > 1 else line)
     st.caption(words.CERTIFICATE)
     charts.draw(pictures.certificate(rows), "certificate", pictures.certificate_text(rows))
-    st.download_button(
-        "These numbers as CSV", lambda: rows_csv(rows, CERTIFICATE_COLUMNS, **_about(found)),
-        file_name("certificate", found.run_id), "text/csv", on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
-
-
-def _about(found: RunResult) -> dict[str, str]:
-    return {"run_id": found.run_id, "config_hash": found.config.hash}
+    csv_button("These numbers as CSV", partial(rows_csv, rows, CERTIFICATE_COLUMNS), "certificate", found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +13,7 @@ from labseq_core.explain import INFLUENCE_COLUMNS, rows_csv, spectrum
 from pages.ui import caching, caching_inside, charts, session, tokens
 from pages.ui import gram_charts as pictures
 from pages.ui import gram_words as words
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 
 _BARS, _LISTED = 12, 100  # observations in the chart and in the table
 _FEWEST, _MOST = 10, 60  # observations in the heat map
@@ -21,13 +22,14 @@ _FEWEST, _MOST = 10, 60  # observations in the heat map
 def show(found: RunResult, models: Mapping[str, str]) -> None:
     """models: labels by the names that the tab gives them; the first is shown first."""
     tokens_there = caching.training_tokens(found.run_id)
-    if tokens_there > caching.QUICK_TOKENS and st.session_state.get("looked at") != found.run_id:
-        st.header("Who decides on a word")
-        st.caption(words.large(tokens_there))
-        if not st.button("Look at the training observations", icon=":material/search:"):
-            return
-        st.session_state["looked at"] = found.run_id
     st.header("Who decides on a word")
+    asked = {
+        "button": "Look at the training observations",
+        "icon": ":material/search:",
+        "note": words.large(tokens_there),
+    }
+    if tokens_there > caching.QUICK_TOKENS and not session.asked_for("observations", found.run_id, **asked):
+        return
     st.markdown(words.INFLUENCE)
     name = next(iter(models))
     if len(models) > 1:
@@ -73,15 +75,9 @@ def _influence(found: RunResult, label: str, name: str) -> None:
         order = ["word", "label", by, "kernel", "beta", "sequence", "position", "times"]
         listed = pd.DataFrame(rows[:_LISTED])
         st.dataframe(listed, hide_index=True, height=330, column_config=numbers, column_order=order)
-    about = {
-        "run_id": found.run_id, "config_hash": found.config.hash, "test_sentence": str(number), "test_word": place,
-        "for_label": shown.label,
-    }  # fmt: skip
-    st.download_button(
-        "All contributions as CSV", lambda: rows_csv({label: rows}, INFLUENCE_COLUMNS, **about),
-        file_name(f"influence-{number}-{place}", found.run_id, label), "text/csv", on_click="ignore",
-        icon=":material/download:", type="primary",
-    )  # fmt: skip
+    about = {"test_sentence": number, "test_word": place, "for_label": shown.label}
+    made = partial(rows_csv, {label: rows}, INFLUENCE_COLUMNS)
+    csv_button("All contributions as CSV", made, "influence", found, more=about, main=True)
     st.markdown(words.TRY_INFLUENCE)
 
 
@@ -112,10 +108,10 @@ def _gram(found: RunResult, label: str) -> None:
         names = [pictures.name_of(row) for row in sample.rows]
         table = pd.DataFrame(sample.values, columns=names)
         table.insert(0, "observation", names)
-        csv_button("This matrix as CSV", table, file_name("gram", found.run_id, label))
+        csv_button("This matrix as CSV", table, "gram", found, label)
     with eigenvalues:
         charts.draw(pictures.eigenvalue_line(values), "spectrum", pictures.eigenvalue_text(values))
         table = pd.DataFrame({"number": range(1, len(values.eigenvalues) + 1), "eigenvalue": values.eigenvalues})
-        csv_button("These eigenvalues as CSV", table, file_name("spectrum", found.run_id, label))
+        csv_button("These eigenvalues as CSV", table, "spectrum", found, label)
     st.caption(words.SPECTRUM)
     st.markdown(words.TRY_GRAM)

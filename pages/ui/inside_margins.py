@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,10 @@ import streamlit as st
 
 from labseq_core.experiments import RunResult
 from labseq_core.explain import Margins, margin_row, margins_csv
-from pages.ui import caching, caching_inside, charts
+from pages.ui import caching, caching_inside, charts, session
 from pages.ui import margins_charts as pictures
 from pages.ui import margins_words as words
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run
 
@@ -66,11 +67,9 @@ def _margins(found: RunResult, names: Mapping[str, str]) -> dict[str, Margins] |
     known = caching_inside.known_margins(found.run_id)
     tokens = caching.training_tokens(found.run_id)
     quick = tokens <= caching.QUICK_TOKENS or all(label in known for label in names.values())
-    if not quick and st.session_state.get("margins found") != found.run_id:
-        st.caption(words.large(tokens))
-        if not st.button("Find the margins", icon=":material/straighten:", type="primary"):
-            return None
-        st.session_state["margins found"] = found.run_id
+    button = {"icon": ":material/straighten:", "type": "primary"}
+    if not quick and not session.asked_for("margins", found.run_id, "Find the margins", words.large(tokens), **button):
+        return None
     return {
         name: known[label] if label in known else caching_inside.made_margins(found.run_id, label)
         for name, label in names.items()
@@ -97,9 +96,7 @@ def _table(found: RunResult, margins: Mapping[str, Margins], scale: str, theta: 
     for name, own in margins.items():
         row, values = margin_row(own), own.on(scale)
         below = None if values is None else float(np.mean(values <= theta))
-        full.append(
-            {"run_id": found.run_id, "model": name, **row, "scale": scale, "theta": theta, "at_most_theta": below}
-        )
+        full.append({"model": name, **row, "scale": scale, "theta": theta, "at_most_theta": below})
         rows[name] = {
             "Margin > 0": f"{row['right']:.1%}",
             "Margin > 1": f"{row['above_one']:.1%}",
@@ -112,13 +109,12 @@ def _table(found: RunResult, margins: Mapping[str, Margins], scale: str, theta: 
     st.caption(words.TABLE)
     first, second, _ = st.columns([1, 1, 2])
     with first:
-        csv_button("This table as CSV", pd.DataFrame(full), file_name("margins", found.run_id))
-    about = {"run_id": found.run_id, "config_hash": found.config.hash}
-    second.download_button(
-        "All margins as CSV", lambda: margins_csv(margins, **about), file_name("margins-all", found.run_id), "text/csv",
-        on_click="ignore", icon=":material/download:", type="primary",
-        help="The margin of every training sentence under every method, on all three scales.",
-    )  # fmt: skip
+        csv_button("This table as CSV", full, "margins", found)
+    with second:
+        help_text = "The margin of every training sentence under every method, on all three scales."
+        csv_button(
+            "All margins as CSV", partial(margins_csv, margins), "margins-all", found, main=True, help_text=help_text
+        )
 
 
 def _narrowest(found: RunResult, shown: Mapping[str, np.ndarray], scale: str) -> None:
@@ -136,7 +132,7 @@ def _narrowest(found: RunResult, shown: Mapping[str, np.ndarray], scale: str) ->
     )
     numbers = {name: st.column_config.NumberColumn(format="%.4f", help=words.AXES[scale]) for name in shown}
     st.dataframe(table, hide_index=True, height=320, column_config=numbers)
-    csv_button("These sentences as CSV", table, file_name(f"narrowest-{scale}", found.run_id))
+    csv_button("These sentences as CSV", table, "narrowest", found, more={"scale": scale})
 
 
 def _beginning(sentence: list[str]) -> str:

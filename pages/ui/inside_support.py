@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
+
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from labseq_core.explain import has_support, support_examples, support_figure, training_rows
+from labseq_core.explain import has_support, support_csv, support_examples, support_figure, training_rows
 from labseq_core.learners.hmsvm import HMSVM
 from pages.ui import caching, charts, tokens
 from pages.ui import support_charts as pictures
 from pages.ui import support_words as words
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run, shown_choices
 
@@ -60,10 +61,9 @@ def _sentence(found: RunResult, label: str, learner: HMSVM) -> None:
     left_out = next(row["rivals"] for row in examples if row["sequence"] == number) - (len(rows) - 1)
     if left_out > 0:
         st.caption(f"… and {left_out} more with a smaller α; the CSV has them all.")
-    st.download_button(
-        "All support sequences as CSV", lambda: caching.support_file(found.run_id, label),
-        file_name("support", found.run_id, label), "text/csv", on_click="ignore", icon=":material/download:",
-        type="primary", help="Every support sequence of this model with its α, with run id and configuration hash.",
+    csv_button(
+        "All support sequences as CSV", partial(support_csv, learner), "support", found, label, main=True,
+        help_text="Every support sequence of this model with its α.",
     )  # fmt: skip
 
 
@@ -89,4 +89,4 @@ def _training(found: RunResult, label: str, learner: HMSVM) -> None:
     st.subheader("What each round added")
     st.caption(words.GROWTH)
     charts.draw(pictures.growth_bars(rows), "growth", pictures.growth_text(rows))
-    csv_button("These numbers as CSV", pd.DataFrame(rows), file_name("training", found.run_id, label))
+    csv_button("These numbers as CSV", rows, "training", found, label)

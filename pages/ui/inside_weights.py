@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 
 import streamlit as st
 
 from labseq_core import LabSeqError
 from labseq_core.experiments import RunResult
-from labseq_core.explain import has_weights, label_weights, shows_log_probabilities, transition_table, weight_summary
+from labseq_core.explain import (
+    has_weights,
+    label_weights,
+    shows_log_probabilities,
+    transition_table,
+    weight_summary,
+    weights_csv,
+)
 from labseq_core.learners.base import SequenceLearner
 from pages.ui import caching, charts, l1_path, metrics
+from pages.ui.downloads import csv_button
 from pages.ui.run_choice import choose_run, shown_choices
 
 OTHERWISE = "No method of this run has weights to show, so another run is shown."
@@ -66,11 +75,9 @@ def _attributes(found: RunResult, method: str, learner: SequenceLearner) -> None
         st.caption(
             "The highest and the lowest weights; a positive one speaks for the label, a negative one against it."
         )
-    st.download_button(
-        "All weights as CSV", lambda: caching.weights_file(found.run_id, method),
-        f"labseq-weights-{found.run_id.replace(':', '-')}-{method.replace(' ', '-')}.csv", "text/csv",
-        on_click="ignore", icon=":material/download:", type="primary",
-        help="Every weight that is not zero, transitions included, with full precision.",
+    csv_button(
+        "All weights as CSV", partial(weights_csv, learner), "weights", found, method, main=True,
+        help_text="Every weight that is not zero, transitions included, with full precision.",
     )  # fmt: skip
 
 

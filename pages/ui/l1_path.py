@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +15,7 @@ from labseq_core.explain import rows_csv
 from pages.ui import caching, charts
 from pages.ui.charts import MARGIN
 from pages.ui.colours import look
-from pages.ui.downloads import file_name
+from pages.ui.downloads import csv_button
 
 DEFAULT = "l1-path"
 INTRODUCTION = (
@@ -57,11 +58,7 @@ def show(found: RunResult) -> None:
         charts.draw(_scores(paths, scores), "l1-scores", _text("Accuracy", paths, "accuracy"))
     st.caption(READ)
     st.dataframe(_table(paths, scores), hide_index=True)
-    about = {"run_id": found.run_id, "config_hash": found.config.hash}
-    st.download_button(
-        "This path as CSV", lambda: rows_csv(paths, L1_COLUMNS, **about), file_name("l1-path", found.run_id), "text/csv",
-        on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
+    csv_button("This path as CSV", partial(rows_csv, paths, L1_COLUMNS), "l1-path", found)
     st.markdown(TRY)
 
 

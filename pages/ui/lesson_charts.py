@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.explain.loss_curves import MARGIN_LOSSES, loss_curves, losses_at
 from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
 
-_LOW, _HIGH, _TOP = -2.0, 3.0, 4.0
+_LOW, _HIGH, _TOP, _POINTS = -2.0, 3.0, 4.0, 201
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _MARKED = 15  # points with a mark each
 
 Points = Sequence[tuple[float | str, float]]
 
 
+def curves_shown() -> dict[str, np.ndarray]:
+    """The margins of the picture, as "margin", and each loss at them."""
+    return loss_curves(_LOW, _HIGH, _POINTS)
+
+
 def loss_picture(margin: float) -> go.Figure:
     """Each loss as a line, marked at the margin."""
-    curves, figure = loss_curves(_LOW, _HIGH, 201), go.Figure()
+    curves, figure = curves_shown(), go.Figure()
     here = {row["loss"]: row["value"] for row in losses_at(margin)}
     for place, name in enumerate(MARGIN_LOSSES):
         own = look(place)

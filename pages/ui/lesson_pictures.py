@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from labseq_core.explain.loss_curves import loss_curves, losses_at
+from labseq_core.explain.loss_curves import losses_at
 from pages.ui import caching, charts, lesson_charts, lesson_results
 from pages.ui import lesson_words as words
 from pages.ui.downloads import csv_button
@@ -27,7 +27,7 @@ def clues() -> None:
             charts.draw(figure, f"clues-{place}", lesson_charts.clue_text(rows, words.COUNTED, score, title))
     st.markdown(words.clues(rows))
     st.caption(words.SCORED_ON.format(rows[0]["dataset"]))
-    csv_button("These numbers as CSV", pd.DataFrame(rows), "labseq-clues.csv")
+    csv_button("These numbers as CSV", rows, "clues")
 
 
 def losses() -> None:
@@ -43,7 +43,8 @@ def losses() -> None:
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in ("value", "pull")},
     )  # fmt: skip
     st.caption(words.LOSSES)
-    csv_button("These curves as CSV", pd.DataFrame(loss_curves(-2.0, 3.0, 101)), "labseq-losses.csv")
+    csv_button("These losses as CSV", rows, "losses", more={"margin": margin})
+    csv_button("These curves as CSV", pd.DataFrame(lesson_charts.curves_shown()), "loss-curves")
 
 
 def mistakes() -> None:
@@ -62,7 +63,7 @@ def mistakes() -> None:
             "bound": st.column_config.NumberColumn("(R/γ)²", format="%.0f"),
         },
     )  # fmt: skip
-    csv_button("These numbers as CSV", table, "labseq-mistakes.csv")
+    csv_button("These numbers as CSV", rows, "mistakes")
 
 
 PICTURES: dict[str, Callable[[], None]] = {

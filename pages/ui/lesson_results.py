@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
+
 import streamlit as st
 
 from labseq_core.evaluation import coverage_table, curves_csv
@@ -12,7 +13,7 @@ from labseq_core.explain import PATH_COLUMNS, is_dense_gp, is_sparse_gp, nearly_
 from labseq_core.explain import sparse_path as path_of
 from pages.ui import abstention_charts, abstention_words, caching, charts, gpsc_charts, gpsc_words, lesson_charts
 from pages.ui import lesson_words as words
-from pages.ui.downloads import csv_button, file_name
+from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 from pages.ui.run_choice import shown_choices
 
@@ -41,7 +42,7 @@ def sizes() -> None:
          "dev_accuracy": row["dev_accuracy"]}
         for row in path
     ]  # fmt: skip
-    csv_button("These numbers as CSV", pd.DataFrame(rows), "labseq-few-weights.csv")
+    csv_button("These numbers as CSV", rows, "few-weights")
 
 
 def kernels() -> None:
@@ -57,8 +58,7 @@ def kernels() -> None:
     accuracies = {names[row["label"]]: row["accuracy_mean"] for row in summary}
     st.markdown(words.kernels(accuracies, names[linear], max(counts) / sum(counts), best))
     _corpus(found)
-    table = pd.DataFrame([{**found.about(), **row} for row in summary])
-    csv_button("These numbers as CSV", table, file_name("kernels", found.run_id))
+    csv_button("These numbers as CSV", summary, "kernels", found)
 
 
 def sparse_path() -> None:
@@ -82,10 +82,7 @@ def sparse_path() -> None:
         )
     )  # fmt: skip
     _corpus(found)
-    st.download_button(
-        "These numbers as CSV", lambda: rows_csv(paths, PATH_COLUMNS, **found.about()), file_name("path", found.run_id),
-        "text/csv", on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
+    csv_button("These numbers as CSV", partial(rows_csv, paths, PATH_COLUMNS), "path", found)
 
 
 def coverage() -> None:
@@ -103,10 +100,8 @@ def coverage() -> None:
     charts.draw(abstention_charts.risk_coverage(curves, rows), "coverage", alt)
     st.markdown("\n".join(f"- {abstention_words.gain(row)}" for row in rows))
     _corpus(found)
-    st.download_button(
-        "These curves as CSV", lambda: curves_csv(curves, **found.about()), file_name("abstention", found.run_id), "text/csv",
-        on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
+    csv_button("This table as CSV", rows, "at-coverage", found)
+    csv_button("These curves as CSV", partial(curves_csv, curves), "abstention", found)
 
 
 def _corpus(found: RunResult) -> None:

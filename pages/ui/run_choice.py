@@ -9,6 +9,7 @@ from labseq_core.learners.registry import find_method
 from pages.ui import caching, session
 
 NAME = "run"
+_INSTEAD = "instead"  # of the run in the URL, where that cannot be shown
 
 
 def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", first: str = "") -> RunResult | None:
@@ -16,8 +17,12 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
 
     shown: whether the learners of a method can be shown here. otherwise: what to say of a run without such a method; it
     stays in the URL for the other tabs of the page, and another run is shown. first: the default result to begin with.
+    What is shown without having been asked for stands in the URL too: tomorrow another run is the newest.
     """
     runs = caching.finished_runs(shown, first)
+    here = f"{shown.__qualname__} {first}"
+    for name in (NAME, _INSTEAD):
+        session.leave(name, here)
     wanted, other = session.recall(NAME), False
     if wanted and wanted not in runs:
         with session.shown_errors():
@@ -29,7 +34,16 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
     if not runs:
         nothing_yet()
         return None
-    return caching.finished(session.choose("Run", NAME, list(runs), runs.get, next(iter(runs)), keep=other))
+    usual = st.query_params.get(_INSTEAD) if other else None
+    usual = usual if usual in runs else next(iter(runs))
+    chosen = session.choose("Run", NAME, list(runs), runs.get, usual, keep=other, forgets=[_INSTEAD])
+    if other:
+        session.imply(_INSTEAD, chosen, here)
+    else:
+        session.forget(_INSTEAD)
+        if chosen != st.query_params.get(NAME):
+            session.imply(NAME, chosen, here)
+    return caching.finished(chosen)
 
 
 def shown_choices(found: RunResult, shown: caching.Shown) -> list:

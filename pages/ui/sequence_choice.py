@@ -16,7 +16,7 @@ from pages.ui.type_sentence import word_box
 NUMBER, WORDS, POSITION, NODE, AGAINST, FORCE = "n", "words", "step", "node", "against", "force"
 AT_POSITION = (NODE, AGAINST, FORCE)  # choices that belong to a position
 IN_SENTENCE = (POSITION, *AT_POSITION)  # and those that belong to a sentence
-_SEEN = "sequence seen"
+_SEEN, _BESIDE = "sequence seen", "beside"
 
 
 def choose_sentence(found: RunResult) -> data.Asked:
@@ -48,8 +48,10 @@ def begin_anew_with(asked: data.Asked) -> None:
 def choose_methods(found: RunResult) -> dict[str, str]:
     """Labels of the methods to show side by side, by their short names; all where none is chosen."""
     names = {short: label for label, short in short_names(found.config.methods).items() if label in found.per_label}
+    if not set(st.session_state.get(_BESIDE, names)) & set(names):
+        st.session_state[_BESIDE] = list(names)  # of another run none is left, and an empty box would show all of them
     chosen = st.multiselect(
-        "Methods", list(names), default=list(names), key="beside", bind="query-params", help=words.METHODS
+        "Methods", list(names), default=list(names), key=_BESIDE, bind="query-params", help=words.METHODS
     )
     return {name: names[name] for name in names if name in chosen} or names
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
 from labseq_core.experiments import RunResult
+from labseq_core.experiments.results import table_csv
 from labseq_core.explain import Reading
 from pages.ui import sequence_data as data
-from pages.ui.downloads import file_name
+from pages.ui.downloads import csv_button
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,12 @@ class Scene:
 
     def save(self, text: str, rows: Callable[[], Sequence[Mapping]], what: str, of_model: bool = True) -> None:
         """A button that saves a table as CSV, saying of which run, model and sentence it is; made when it is clicked."""
-        about = {"run_id": self.found.run_id, "config_hash": self.found.config.hash}
-        about |= {"sentence": self.asked.number + 1, "words_changed": self.asked.words is not None}
-        about |= {"model": self.label} if of_model else {}
+        more = {"sentence": self.asked.number + 1, "words_changed": self.asked.words is not None}
 
-        def table() -> str:
-            return pd.DataFrame([{**about, **row} for row in rows()]).to_csv(index=False)
+        def made(**about: str) -> str:
+            return table_csv([{**about, **row} for row in rows()])
 
-        st.download_button(
-            text, table, file_name(what, self.found.run_id, self.label if of_model else ""), "text/csv",
-            on_click="ignore", icon=":material/download:", key=f"save.{what}",
-        )  # fmt: skip
+        csv_button(text, made, what, self.found, self.label if of_model else "", more)
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], what: str) -> None:

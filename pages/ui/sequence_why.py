@@ -17,6 +17,7 @@ from pages.ui.tokens import shortened
 
 _BARS = 12
 _VOICES = 8
+_COLUMNS = ("kind", "position", "name", "value", "chosen", "rival", "difference")
 _AROUND = 6  # words of a training sentence on either side
 
 
@@ -32,14 +33,13 @@ def decision(scene: Scene) -> None:
     rival = session.choose("Against", AGAINST, others, str, usual, width=300, help="The label that it could have been.")
     why = data.why(scene.asked, scene.label, reading.labels, reading.labels_through(position, rival))
     st.html(words.compared(why, scene.name, position, scene.word))
-    _bars(why)
+    _bars(scene, why)
     if observations := why.observations_at(position + 1, _VOICES):
         _voices(scene, observations)
-    names = ("kind", "position", "name", "value", "chosen", "rival", "difference")
-    scene.save("All parts as CSV", lambda: [{name: row[name] for name in names} for row in why.rows], "why")
+    scene.save("All parts as CSV", lambda: [{name: row[name] for name in _COLUMNS} for row in why.rows], "why")
 
 
-def _bars(why: Contributions) -> None:
+def _bars(scene: Scene, why: Contributions) -> None:
     several, rows = len(why.positions) > 1, why.together(_BARS)
     names = [f"{row['name']} @{row['position']}" if several and row["position"] else row["name"] for row in rows]
     differences = [row["difference"] for row in rows]
@@ -47,6 +47,7 @@ def _bars(why: Contributions) -> None:
     charts.draw(pictures.part_bars(names, differences), "why", f"Parts of the decision, largest first: {listed}")
     if several:
         st.caption("@ is the position of the word that a part belongs to.")
+    scene.save("These bars as CSV", lambda: [{name: row[name] for name in _COLUMNS} for row in rows], "bars")
 
 
 def _voices(scene: Scene, rows: list[dict]) -> None:

@@ -22,6 +22,7 @@ def remember(name: str, value: str) -> None:
     """Put a value into the URL, and keep it for when the visitor comes back from another page."""
     st.query_params[name] = value
     st.session_state[f"kept.{name}"] = value
+    st.session_state.pop(f"implied.{name}", None)
 
 
 def recall(name: str) -> str | None:
@@ -29,9 +30,28 @@ def recall(name: str) -> str | None:
     value = st.query_params.get(name) or st.session_state.get(f"kept.{name}")
     if value and st.query_params.get(name) != value:
         st.query_params[name] = value
-    if value:
+    if value and not _is_implied(name):
         st.session_state[f"kept.{name}"] = value
     return value
+
+
+def imply(name: str, value: str, where: str) -> None:
+    """Put into the URL what the page took by itself, such as the newest run, so that a link shows the same when there is a
+    newer one. It holds for this part of the page; elsewhere `leave` takes it back.
+    """
+    st.query_params[name] = value
+    st.session_state[f"implied.{name}"] = (where, value)
+
+
+def leave(name: str, where: str) -> None:
+    """Forget what another part of a page, or another page, has implied."""
+    if _is_implied(name) and st.session_state[f"implied.{name}"][0] != where:
+        del st.query_params[name]
+
+
+def _is_implied(name: str) -> bool:
+    _, value = st.session_state.get(f"implied.{name}", (None, None))
+    return value is not None and st.query_params.get(name) == value
 
 
 def forget(name: str) -> None:
@@ -46,12 +66,17 @@ def choose(
     describe: Callable[[str], str],
     default: str,
     keep: bool = False,
+    forgets: Sequence[str] = (),
+    draw: Callable = st.selectbox,
     **more,
 ) -> str:
     """A select box whose value stands in the URL by id, not by its text as with Streamlit's own binding.
 
+    Streamlit's own loses the value when the same choice stands in another tab too; this one does not.
+
     A value in the URL that is no option is dropped unless `keep`; check `recall(name)` before if the visitor should be told.
-    more: as the select box takes it.
+    forgets: choices that make no sense any more when this one changes. draw: another way to choose one of several. more: as
+    `draw` takes it.
     """
     wanted = recall(name)
     if wanted not in options:
@@ -60,7 +85,8 @@ def choose(
         wanted = default if default in options else options[0]
     key = f"{name}.choice"
     st.session_state[key] = wanted
-    return st.selectbox(label, options, format_func=describe, key=key, on_change=_chosen, args=(name, key), **more)
+    asked = {"on_change": _chosen, "args": (name, key, forgets)}
+    return draw(label, options, format_func=describe, key=key, **asked, **more)
 
 
 def choose_number(
@@ -97,6 +123,19 @@ def change(name: str, value: str | None, forgets: Sequence[str] = ()) -> None:
     remember(name, value) if value else forget(name)
     for other in forgets:
         forget(other)
+
+
+def asked_for(name: str, what: str, button: str, note: str, **more) -> bool:
+    """Whether something that takes long was asked for: by this button, or by a link from there.
+
+    what: of which run, model or round; for another one it has to be asked for anew. more: as a button takes it.
+    """
+    if recall(name) != what:
+        st.caption(note)
+        if not st.button(button, **more):
+            return False
+        remember(name, what)
+    return True
 
 
 def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False, **choices: str | list[str]) -> None:

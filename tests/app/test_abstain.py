@@ -44,7 +44,7 @@ def test_the_default_is_shown_without_a_choice(open_page):
     assert not app.toggle(key="gaps").value
     assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::2]] == [CRF, DENSE, SPARSE]
     assert app.segmented_control(key="model").options == [CRF, DENSE, SPARSE]
-    assert len(app.get("download_button")) == 4
+    assert len(app.get("download_button")) == 6
     assert "1,371 tokens in 200 sequences" in text(app)
 
 

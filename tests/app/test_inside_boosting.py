@@ -66,7 +66,7 @@ def test_the_default_models_are_shown_without_a_choice(open_page):
         assert all(low <= high + ROUNDING for low, high in zip(kept["y"], promised["y"]))
     models = {name: model(RUN, label) for name, label in zip(("loose", "tight", "exact"), labels())}
     assert app.dataframe[1].value.to_dict("records") == repeated_features(models, 100)
-    assert len(app.get("download_button")) == 3
+    assert len(app.get("download_button")) == 5
 
 
 @pytest.mark.parametrize("number", [1, 57, 500])

@@ -49,7 +49,7 @@ def test_the_default_models_are_shown_without_a_choice(open_page):
     (certificate,) = charts(app)[CERTIFICATE]
     assert certificate["y"] == [row["relative_gap"] for row in certificate_rows(dense)]
     assert f"Route **{dense.route_}**" in text(app)
-    assert len(app.get("download_button")) == 2 + 3
+    assert len(app.get("download_button")) == 3 + 3
 
 
 def test_the_axis_can_count_observations(open_page):

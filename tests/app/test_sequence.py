@@ -67,7 +67,7 @@ def test_a_sentence_is_shown_without_a_choice(open_page):
         "Labels side by side", "One model, one position", "Step by step", "Why this label?", "What if?",
     ]  # fmt: skip
     assert len(charts(app)) == 3
-    assert len(app.get("download_button")) == 5
+    assert len(app.get("download_button")) == 6
 
 
 @pytest.mark.parametrize("number", [1, 7, 80])

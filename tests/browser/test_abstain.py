@@ -65,7 +65,7 @@ def test_the_threshold_moves_charts_table_sentences_and_url(visit):
     assert page.locator(".ls-withheld").count() == sum(row["sequence"] in shown for row in rows)
 
     chosen = urlsplit(page.url).query
-    assert parse_qs(chosen) == {"model": ["CRF"], "threshold": ["0.75"]}
+    assert parse_qs(chosen) == {"run": [RUN], "model": ["CRF"], "threshold": ["0.75"]}
     again = visit(f"/abstain?{chosen}").page
     assert marks(again, 0) == marks(page, 0)
     watched.expect_clean()

@@ -123,7 +123,7 @@ def test_a_link_repeats_the_view_the_score_and_the_page(visit):
     page.get_by_text("Fold 1, sentence 31").wait_for()
     shown = page.locator(".ls-under").all_inner_texts()
     chosen = urlsplit(page.url).query
-    assert parse_qs(chosen) == {"view": ["Sentences"], "differ": ["false"], "page": ["7"]}
+    assert parse_qs(chosen) == {"run": [RUN], "view": ["Sentences"], "differ": ["false"], "page": ["7"]}
     again = visit(f"/compare?{chosen}").page
     again.get_by_text("Fold 1, sentence 31").wait_for()
     assert again.locator(".ls-under").all_inner_texts() == shown

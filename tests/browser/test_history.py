@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from labseq_core.experiments.store import RunStore
+from tests.browser.access import expect_accessible
 from tests.browser.server import Dashboard, running_dashboard, settle
 
 pytestmark = pytest.mark.browser
@@ -79,6 +80,9 @@ def test_a_run_is_found_after_a_reload_and_cancelled(page, server):
     assert parse_qs(urlsplit(page.url).query)["job"] == [run_id]
     at_work = RunStore(server.store)
     wait_for(lambda: any(task["iteration"] for task in at_work.tasks(run_id)), "the training did not begin")
+    before = page.get_by_test_id("stProgress").all_inner_texts()
+    expect_accessible(page)
+    wait_for(lambda: page.get_by_test_id("stProgress").all_inner_texts() != before, "the page does not follow the run")
     settle(page)
 
     begin = time.monotonic()

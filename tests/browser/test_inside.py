@@ -37,7 +37,8 @@ def test_weights_are_drawn_filtered_and_downloaded(visit):
     assert names_from_the_top(page) == [row["attribute"] for row in label_weights(learner, "B-PER", contains="cap_ini")]
     with page.expect_download() as waiting:
         page.get_by_role("button", name="All weights as CSV").click()
-    assert Path(waiting.value.path()).read_text(encoding="utf-8") == weights_csv(learner)
+    about = {name: str(value) for name, value in result(RUN).about().items()}
+    assert Path(waiting.value.path()).read_text(encoding="utf-8") == weights_csv(learner, **about, model="CRF")
     watched.expect_clean()
 
 
@@ -78,13 +79,15 @@ def test_rounds_are_replayed_and_downloaded(visit):
     assert [row["feature"] for row in written] == [row["feature"] for row in rows]
     assert [float(row["step"]) for row in written] == [row["step"] for row in rows]
     assert {(row["run_id"], row["model"]) for row in written} == {(BOOSTED, label)}
-    assert list(downloaded_rows(page, "These curves as CSV")[0]) == [
-        "step", "loose bound", "tight bound", "the loss itself (Z)",
-    ]  # fmt: skip
-    assert list(downloaded_rows(page, "This table as CSV")[0]) == ["feature", "loose", "tight", "exact"]
+    bounds = downloaded_rows(page, "These bounds as CSV")
+    assert list(bounds[0])[-4:] == ["step", "loose bound", "tight bound", "the loss itself (Z)"]
+    assert {row["round"] for row in bounds} == {str(before + 3)}
+    curves = downloaded_rows(page, "These curves as CSV")
+    assert [float(row["log_loss"]) for row in curves if row["model"] == label] == [row["log_loss"] for row in rows]
+    assert list(downloaded_rows(page, "This table as CSV")[0])[-4:] == ["feature", "loose", "tight", "exact"]
 
     chosen = parse_qs(urlsplit(page.url).query)
-    assert chosen == {"tab": ["Boosting"], "boosted": ["tight"], "round": [str(before + 3)]}
+    assert chosen == {"tab": ["Boosting"], "run": [BOOSTED], "boosted": ["tight"], "round": [str(before + 3)]}
     again = visit(f"/inside?{urlsplit(page.url).query}").page
     again.get_by_role("heading", name=f"Chosen until round {before + 3}").wait_for()
     assert drawn_rounds(again) == before + 3
@@ -101,7 +104,7 @@ def test_support_sequences_are_chosen_and_downloaded(visit):
     page.get_by_role("heading", name="Support sequences of a sentence").wait_for()
     settle(page)
     page.get_by_role("radio", name="rescale=none, linear").click()
-    page.wait_for_url("**margin=**")
+    page.wait_for_url("**svm=**")
     settle(page)
     learner = model(MARGINS, label)
     page.get_by_text(f"{learner.n_support_sequences_:,} support sequences of").wait_for()
@@ -138,7 +141,8 @@ def test_margins_are_drawn_on_another_scale_and_downloaded(visit):
         float((own.on("sum") <= 0.001).mean()) for own in known.values()
     ]
     chosen = parse_qs(urlsplit(page.url).query)
-    assert chosen == {"tab": ["Margins"], "scale": ["sum of weights"], "theta": ["0.001"]}
+    run = "default:margin-distribution"
+    assert chosen == {"tab": ["Margins"], "run": [run], "scale": ["sum of weights"], "theta": ["0.001"]}
     again = visit(f"/inside?{urlsplit(page.url).query}").page
     assert again.get_by_role("radio", name="sum of weights").get_attribute("aria-checked") == "true"
     watched.expect_clean()

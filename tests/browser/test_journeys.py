@@ -1,0 +1,143 @@
+"""Whole tasks of a visitor: with a file of his own, and without a mouse."""
+
+from __future__ import annotations
+
+import csv
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.access import expect_accessible
+from tests.browser.server import settle
+
+pytestmark = pytest.mark.browser
+
+MILLISECONDS_TO_TRAIN = 180_000  # routines may have to be compiled first
+MOST_TABS = 60  # until something has the focus
+BROKEN = b"Ana\tB-PER\nsleeps\tO\n\nshe O O\nsleeps\tO\n"
+GOOD = b"".join(
+    b"%s\tB-PER\n%s\tO\n\n" % (name, verb) for name in (b"Ana", b"Eva", b"Leo") for verb in (b"eats", b"runs")
+)
+
+
+def test_a_broken_file_is_told_and_mended_and_trained_on(visit):
+    watched = visit("/data")
+    page = watched.page
+    page.get_by_text("Use a file of your own").click()
+    upload(page, "names.conll", BROKEN)
+    told = page.get_by_role("alert").filter(has_text="names.conll, line 4")
+    told.wait_for()
+    assert re.search("columns|fields", told.inner_text()), "the cause"
+    assert re.search("make|use|give|mend|put|write|every", told.inner_text()), "what to do"
+    expect_accessible(page)
+
+    upload(page, "names.conll", GOOD)
+    told.wait_for(state="detached")
+    expect(page.get_by_role("combobox", name="Corpus")).to_have_value(re.compile(r"names\.conll .*your file"))
+    expect_accessible(page)
+    page.get_by_role("button", name="Train on this corpus").click()
+    page.get_by_role("heading", name="Train", exact=True).wait_for()
+    settle(page)
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
+    settle(page)
+    assert parse_qs(urlsplit(page.url).query)["dataset"][0].startswith("upload:")
+    assert len(page.get_by_test_id("stTable").first.locator("tbody tr").all()) == 3
+    expect_accessible(page)
+    watched.expect_clean()
+
+
+def upload(page: Page, name: str, contents: bytes) -> None:
+    file = {"name": name, "mimeType": "text/plain", "buffer": contents}
+    page.locator("input[type=file]").first.set_input_files(file)
+    button = page.get_by_role("button", name="Read the file")
+    expect(button).to_be_enabled()
+    settle(page)
+    button.click()
+
+
+def focus(page: Page) -> str:
+    """What has the focus: its role and name, as they are read aloud."""
+    return page.evaluate(
+        r"""() => {
+            const at = document.activeElement;
+            const role = at.getAttribute('role') || {A: 'link', BUTTON: 'button', INPUT: 'box'}[at.tagName] || at.tagName;
+            const name = at.getAttribute('aria-label') || at.innerText || at.id || '';
+            return role + ': ' + name.trim().replace(/\s+/g, ' ').slice(0, 60);
+        }"""
+    )
+
+
+def tab_to(page: Page, wanted: str, key: str = "Tab") -> None:
+    """Press the key until something of this description has the focus, and is seen to have it."""
+    passed = []
+    for _ in range(MOST_TABS):
+        page.keyboard.press(key)
+        passed.append(focus(page))
+        if re.search(wanted, passed[-1]):
+            return
+    raise AssertionError(f"{wanted} cannot be reached by {key}; what can: {passed}")
+
+
+def chosen(page: Page, text: str, down: int = 0) -> None:
+    """Take the entry of the list at hand that has this text, or one further down."""
+    page.keyboard.type(text)
+    page.get_by_role("option").first.wait_for()
+    for _ in range(down):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    if page.get_by_role("option").count():  # a list of which several may be taken stays open
+        page.keyboard.press("Escape")
+    settle(page)
+
+
+def visible_focus(page: Page) -> bool:
+    script = """() => { for (let at = document.activeElement, i = 0; at && i < 4; at = at.parentElement, i++) {
+        const style = getComputedStyle(at);
+        if (style.outlineStyle !== 'none' || style.boxShadow !== 'none') return true; } return false; }"""
+    return page.evaluate(script)
+
+
+def test_the_main_task_is_done_by_keyboard(visit):
+    """Corpus, methods, start, compare, download: no click anywhere."""
+    watched = visit("/")
+    page = watched.page
+    follow(page, "link: .*Train", "Train")
+    tab_to(page, "box: .*Corpus")
+    page.keyboard.press("ControlOrMeta+a")
+    chosen(page, "toy-pos")
+    tab_to(page, "box: .*Methods")
+    for _ in range(3):
+        page.keyboard.press("Backspace")
+    settle(page)
+    chosen(page, "HMM", down=1)  # HM-SVM is like it too, and the first entry takes both
+    chosen(page, "Averaged perceptron")
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("methods") == ["HMM", "Averaged perceptron"])
+    tab_to(page, "button: .*Start training")
+    assert visible_focus(page)
+    page.keyboard.press("Enter")
+    page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
+    settle(page)
+    run_id = parse_qs(urlsplit(page.url).query)["job"][0]
+    follow(page, "button: .*Compare in detail", "Compare")
+    tab_to(page, "button: .*All numbers as CSV")
+    assert visible_focus(page)
+    with page.expect_download() as waiting:
+        page.keyboard.press("Enter")
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["run_id"], row["dataset"], row["label"]) for row in rows] == [
+        (run_id, "toy-pos", "HMM"),
+        (run_id, "toy-pos", "Averaged perceptron"),
+    ]
+    watched.expect_clean()
+
+
+def follow(page: Page, wanted: str, heading: str) -> None:
+    """By keys to a link or a button that leads to another page."""
+    tab_to(page, wanted)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name=heading, exact=True, level=1).wait_for()
+    settle(page)

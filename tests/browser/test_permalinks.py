@@ -1,0 +1,263 @@
+"""Twenty links: choices are made by hand, and the address shows the same numbers to somebody else, now and later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.screen import differences, enter, numbers, pick, pill, press, shown, slide, tab, toggle
+from tests.browser.server import Dashboard, running_dashboard, settle
+
+pytestmark = pytest.mark.browser
+
+MILLISECONDS_TO_TRAIN = 180_000  # routines may have to be compiled first
+TRAINED = "trained"  # stands for the id of the run that is trained here
+TO_TRAIN = "/train?dataset=toy-pos&methods=HMM&methods=Averaged+perceptron&folds=2&seed={seed}"
+
+
+def start(page: Page) -> None:
+    pill(page, "Corpus", "toy-pos")
+    enter(page, "Type a sentence, and press Enter", "the old man saw her")
+
+
+def data(page: Page) -> None:
+    pick(page, "Corpus", "pitch-accent")
+    pill(page, "Part", "test")
+    enter(page, "Page (of", "2")
+
+
+def form(page: Page) -> None:
+    pick(page, "Features", "S2")
+    enter(page, "Seed", "7")
+    pick(page, "Folds", "3")
+
+
+def nothing(page: Page) -> None:
+    """The link is that of a button."""
+
+
+def scores(page: Page) -> None:
+    pick(page, "Measure", "Whole sequences")
+    pill(page, "Score", "Span F1")
+
+
+def significance(page: Page) -> None:
+    tab(page, "Significance")
+
+
+def labels(page: Page) -> None:
+    tab(page, "Labels")
+    page.get_by_role("radiogroup", name="Method").get_by_role("radio").nth(1).click()
+    settle(page)
+    pick(page, "Cell", "NOUN → NOUN")
+
+
+def sentences(page: Page) -> None:
+    tab(page, "Sentences")
+    toggle(page, "Only where methods disagree")
+    enter(page, "Page (of", "3")
+
+
+def learning_curve(page: Page) -> None:
+    tab(page, "Learning curve")
+    pill(page, "Score", "Span F1")
+
+
+def threshold(page: Page) -> None:
+    slide(page, "Threshold", "ArrowRight", 12)
+    pill(page, "Method", "CRF")
+
+
+def gaps(page: Page) -> None:
+    toggle(page, "Add methods without probabilities, by score gap")
+    enter(page, "Page (of", "2")
+
+
+def weights(page: Page) -> None:
+    pill(page, "Method", "HMM")
+    pick(page, "Label", "VERB")
+    enter(page, "Attributes with", "a")
+
+
+def boosting(page: Page) -> None:
+    tab(page, "Boosting")
+    pill(page, "Model", "loose")
+    slide(page, "Round", "ArrowLeft", 3)
+    enter(page, "In the first rounds", "60")
+
+
+def support(page: Page) -> None:
+    tab(page, "HM-SVM")
+    page.get_by_role("radiogroup", name="Model").get_by_role("radio").first.click()
+    settle(page)
+    page.get_by_role("combobox", name="Sentence").press("ArrowDown")
+    page.get_by_role("option").nth(4).click()
+    settle(page)
+
+
+def margins(page: Page) -> None:
+    tab(page, "Margins")
+    page.get_by_role("radiogroup", name="Scale").get_by_role("radio").nth(1).click()
+    settle(page)
+    enter(page, "θ", "0.1")
+
+
+def kernels(page: Page) -> None:
+    tab(page, "GPSC")
+    pill(page, "Across", "observations touched")
+    enter(page, "Sentence", "7")
+    pick(page, "Word", "2:")
+    toggle(page, "Against an average word")
+    slide(page, "Observations", "ArrowLeft", 20)
+    toggle(page, "Same length for all")
+
+
+def trellis(page: Page) -> None:
+    pick(page, "Run", "toy-pos: CRF")
+    enter(page, "Sentence (of", "6")
+    pill(page, "Model", "CRF")
+    press(page, "Next")
+    pill(page, "Recursion", "Forward")
+    pick(page, "Node at position", "VERB")
+    pick(page, "Against", "PRON")
+    pick(page, "shall have the label", "ADJ")
+
+
+def typed(page: Page) -> None:
+    enter(page, "Its words: change them as you like", "Juan Carlos fue a Madrid <b>hoy</b>")
+    page.get_by_role("button", name=re.compile("Remove HM-SVM|HM-SVM, close")).first.click()
+    settle(page)
+    press(page, "Next")
+
+
+def losses(page: Page) -> None:
+    pick(page, "Lesson", "Log, exp and hinge loss")
+    slide(page, "Margin of the example", "ArrowRight", 7)
+
+
+def pair(page: Page) -> None:
+    toggle(page, "Only differences")
+
+
+# By name: where the visit begins, what is chosen there, and what the address must say of it.
+LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
+    "start": ("/", start, {"corpus", "typed"}),
+    "data": ("/data", data, {"dataset", "part", "page"}),
+    "form": ("/train?dataset=toy-pos", form, {"dataset", "features", "seed", "folds"}),
+    "finished run": (f"/train?job={TRAINED}", nothing, {"job"}),
+    "scores": ("/compare?run=default:spanish-ner", scores, {"run", "metric", "score"}),
+    "newest run": ("/compare", significance, {"run", "view"}),
+    "labels": ("/compare?run=default:toy-pos", labels, {"view", "method", "cell"}),
+    "sentences": (f"/compare?run={TRAINED}", sentences, {"view", "differ", "page"}),
+    "learning curve": ("/compare?run=default:spanish-ner", learning_curve, {"view", "score"}),
+    "threshold": ("/abstain?run=default:spanish-ner", threshold, {"run", "threshold", "model"}),
+    "score gaps": (f"/abstain?run={TRAINED}", gaps, {"run", "gaps", "withheld"}),
+    "weights": ("/inside", weights, {"run", "weigh", "label", "attribute"}),
+    "boosting": ("/inside", boosting, {"tab", "run", "boosted", "round", "first"}),
+    "support": (f"/inside?run={TRAINED}", support, {"tab", "run", "instead", "svm", "sentence"}),
+    "margins": ("/inside", margins, {"tab", "run", "scale", "theta"}),
+    "kernels": ("/inside", kernels, {"tab", "run", "across", "text", "token", "against", "sample", "cosine"}),
+    "trellis": ("/sequence", trellis, {"run", "n", "step", "recursion", "node", "against", "force"}),
+    "typed": ("/sequence?run=default:spanish-ner", typed, {"run", "words", "beside", "step"}),
+    "lesson": ("/learn", losses, {"lesson", "margin"}),
+    "two runs": (f"/history?runs={TRAINED},default:toy-pos", pair, {"runs", "differences"}),
+}
+# Of these some choices are followed in tests of their own page too: with the full suite.
+SELDOM = {
+    "form",
+    "scores",
+    "labels",
+    "sentences",
+    "score gaps",
+    "boosting",
+    "margins",
+    "trellis",
+    "typed",
+    "learning curve",
+}
+AGAIN = ("newest run", "finished run", "support", "kernels")  # tried again on another day
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Dashboard]:
+    """A dashboard that may be started again."""
+    with running_dashboard() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def profile(browser: Browser) -> Iterator[Callable[[], Page]]:
+    """A window of a browser profile in which nobody was here before."""
+    contexts = []
+
+    def fresh() -> Page:
+        contexts.append(browser.new_context(viewport={"width": 1440, "height": 1000}))
+        return contexts[-1].new_page()
+
+    yield fresh
+    for context in contexts:
+        context.close()
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    settle(page)
+    return page
+
+
+def trained(page: Page, server: Dashboard, seed: int) -> str:
+    opened(page, server.address + TO_TRAIN.format(seed=seed))
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
+    return parse_qs(urlsplit(page.url).query)["job"][0]
+
+
+@pytest.fixture(scope="module")
+def chooser(server: Dashboard, profile: Callable[[], Page]) -> tuple[Page, str]:
+    """The profile of the one who chooses, after a training of his own; and its id."""
+    page = profile()
+    return page, trained(page, server, seed=3)
+
+
+@pytest.fixture(scope="module")
+def somebody(profile: Callable[[], Page]) -> Page:
+    """The profile of one who is sent the links, and never chooses anything."""
+    return profile()
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, tuple[str, dict]]:
+    """Links by name, and what was shown there when they were made."""
+    return {}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SELDOM else name for name in LINKS]
+)
+def test_a_link_shows_somebody_else_the_same(name, server, somebody, chooser, made):
+    (page, run_id), (path, choose, expected) = chooser, LINKS[name]
+    opened(page, server.address + path.replace(TRAINED, run_id))
+    choose(page)
+    link, screen = page.url, shown(page)
+    assert expected <= set(parse_qs(urlsplit(link).query))
+    assert numbers(screen) > 20
+    opened(somebody, link)
+    assert differences(shown(somebody), screen) == []
+    assert somebody.url == link
+    made[name] = link, screen
+
+
+def test_links_show_the_same_on_another_day(server, profile, chooser, made):
+    """Other runs have come since, the server was started again, and its caches are empty."""
+    trained(profile(), server, seed=4)
+    server.stop()
+    server.start()
+    assert set(AGAIN) <= set(made), "the tests above make the links"
+    page = profile()
+    for name in AGAIN:
+        link, screen = made[name]
+        assert differences(shown(opened(page, link)), screen) == [], name
