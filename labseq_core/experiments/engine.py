@@ -219,9 +219,9 @@ class Engine:
             self._say(run, event["note"])
             return
         known = run.progress[number]
-        known.update(event)
+        known.update({name: event[name] for name in ("iteration", "objective", "fraction")})
         if event["objective"] is not None:
-            known["curve"] = _thinned([*known["curve"], (event["iteration"], event["objective"])])
+            known["curve"] = _extended(known["curve"], (event["iteration"], event["objective"], event["accuracy"]))
         run.changed.add(number)
 
     def _say(self, run: _Run, note: str | None) -> None:
@@ -339,6 +339,18 @@ def artefact_name(kind: str, number: int) -> str:
     return f"{kind}.{number}"
 
 
-def _thinned(curve: list) -> list:
-    """At most CURVE_POINTS points: every other one goes when there are more, never the last."""
-    return curve if len(curve) <= CURVE_POINTS else [*curve[:-1:2], curve[-1]]
+def _extended(curve: list, point: tuple[int, float, float | None]) -> list:
+    """A curve of (iteration, objective, accuracy or None) with one more point, or with its last iteration as it is now.
+
+    At most CURVE_POINTS points: of each two neighbours one goes when there are more, rather one without accuracy, never the
+    last.
+    """
+    *before, last = curve or [point]
+    if curve and last[0] != point[0]:
+        before.append(last)
+    elif point[2] is None:
+        point = (*point[:2], last[2])
+    if len(before) >= CURVE_POINTS:
+        pairs = zip(before[::2], before[1::2])
+        before = [second if first[2] is None and second[2] is not None else first for first, second in pairs]
+    return [*before, point]

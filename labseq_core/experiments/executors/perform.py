@@ -38,10 +38,9 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool],
     def report(progress: Progress) -> bool:
         nonlocal last_said
         now = time.monotonic()
-        if now - last_said >= REPORT_EVERY or progress.fraction >= 1.0:
+        if now - last_said >= REPORT_EVERY or progress.fraction >= 1.0 or progress.accuracy is not None:
             last_said = now
-            event = {"iteration": progress.iteration, "objective": progress.objective, "fraction": progress.fraction}
-            say(event)
+            say({name: getattr(progress, name) for name in ("iteration", "objective", "fraction", "accuracy")})
         return not stopped()
 
     if stopped():
