@@ -20,7 +20,7 @@ from labseq_core.solvers.history import Progress
 MOST_SEQUENCES, MOST_TOKENS = 300, 5000  # of a sample; one long sequence may have more tokens
 SHARE = 0.04  # of the time since training began
 EVERY = 1.0  # seconds from one measurement to the next, at least; in the first seconds a quarter of the time so far
-PROBE = 16  # the cost is first measured on one sequence in so many
+PROBE = 16  # the cost is first guessed from one sequence in so many
 NOT_BEFORE = 0.2  # seconds
 
 
@@ -58,16 +58,25 @@ class LiveAccuracy:
         return accuracy
 
     def _probe(self, progress: Progress, begin: float) -> None:
-        """Makes the sample, and labels a little of it to know what all of it will take, at the most."""
+        """Makes the sample, and labels a little of it to know about what all of it will take.
+
+        expected = seconds of a part + 2 · seconds per token · tokens of the rest;   2: a guess from little shall be careful
+        """
         sample = self._held_out.select(self._places)
         self._sample = self._learner.encode(sample), sample.labels
-        places = np.arange(0, len(sample), PROBE)
-        progress.predict(self._sample[0].select(places[:1]))  # what is needed the first time only is not counted
-        made = self._clock()
+        one = np.zeros(1, dtype=np.int64)
+        part = np.arange(0, len(sample), max(1, min(PROBE, len(sample) // 2)))
+        self._seconds_for(progress, one)  # what is needed the first time only does not count
+        seconds_of_one, seconds_of_part = self._seconds_for(progress, one), self._seconds_for(progress, part)
+        n_one, n_part = int(sample.lengths[0]), int(sample.lengths[part].sum())
+        per_token = max(0.0, seconds_of_part - seconds_of_one) / max(1, n_part - n_one)
+        self._expected = seconds_of_part + 2.0 * per_token * (sample.n_tokens - n_part)
+        self.seconds += self._clock() - begin
+
+    def _seconds_for(self, progress: Progress, places: np.ndarray) -> float:
+        begin = self._clock()
         progress.predict(self._sample[0].select(places))
-        now = self._clock()
-        self._expected = (now - made) * sample.n_tokens / int(sample.lengths[places].sum())
-        self.seconds += now - begin
+        return self._clock() - begin
 
     def of_labels(self, labels: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float | None:
         """The accuracy on the sample where all sequences held out have been labelled."""
