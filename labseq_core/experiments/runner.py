@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
@@ -64,11 +64,12 @@ def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int |
         return TaskOutcome(
             {"data_hash": data_hash(config.dataset), "tried": _held_out_score(learner, values, parts, report)}
         )
-    fit = _Fit(learner, parts.test if parts.dev is None else parts.dev, report)
-    fit.run(parts.encoded, parts.train.labels, dev=parts.dev if choice.watches_development else None)
+    fit = _Fit(learner, report)
+    watched = parts.dev if choice.watches_development else None
+    fit.run(parts.encoded, parts.train.labels, parts.held_out, dev=watched)
     facts = {"data_hash": data_hash(config.dataset), "row": {"dev_accuracy": None}}
     if parts.dev is not None:
-        predicted = learner.predict(parts.dev)
+        predicted = learner.predict(parts.encoded_dev)
         fit.end(predicted)
         facts["row"]["dev_accuracy"] = token_accuracy(parts.dev.labels, predicted)
         if task.point is not None:
@@ -86,14 +87,20 @@ def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
 class _Fit:
     """A fit seen from outside: tells how far it is and how accurate, and raises `Cancelled` out of it when asked to stop."""
 
-    def __init__(self, learner: SequenceLearner, held_out: Sequences, report: Report):
-        self.learner, self.held_out, self.report = learner, held_out, report
+    def __init__(self, learner: SequenceLearner, report: Report):
+        self.learner, self.report = learner, report
         self.seconds = 0.0  # that training took
-        self._live = LiveAccuracy(learner, held_out)
         self._last: Progress | None = None
 
-    def run(self, encoded: EncodedSequences, labels: list[list[str]], dev: Sequences | None = None) -> None:
-        begin = time.perf_counter()
+    def run(
+        self,
+        encoded: EncodedSequences,
+        labels: list[list[str]],
+        held_out: tuple[EncodedSequences, list[list[str]]],
+        dev: Sequences | None = None,
+    ) -> None:
+        """Train. held_out: features and labels of other sequences, on which the accuracy is followed."""
+        self._live, begin = LiveAccuracy(*held_out), time.perf_counter()
         self.learner.fit(encoded, labels, dev=dev, callback=self._hear)
         self.seconds = time.perf_counter() - begin - self._live.seconds
 
@@ -108,7 +115,7 @@ class _Fit:
     def end(self, predicted: list[list[str]]) -> None:
         """Tell how accurate the model is that came of it, by its labels of all that was held out."""
         if self._last is not None:
-            self._tell(replace(self._last, accuracy=self._live.of_labels(self.held_out.labels, predicted)))
+            self._tell(replace(self._last, accuracy=self._live.of_all(predicted)))
 
     def _tell(self, progress: Progress) -> None:
         if self.report(progress) is False:
@@ -118,11 +125,12 @@ class _Fit:
 def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, report: Report) -> dict:
     """A combination within cross-validation: trained without a fifth of the training part, scored on it."""
     inside, outside = held_out(len(parts.train))
-    labels, fit = parts.train.labels, _Fit(learner, parts.train.select(outside), report)
-    fit.run(parts.encoded.select(inside), [labels[place] for place in inside])
-    predicted = learner.predict(parts.encoded.select(outside))
+    labels, fit = parts.train.labels, _Fit(learner, report)
+    others, truth = parts.encoded.select(outside), [labels[place] for place in outside]
+    fit.run(parts.encoded.select(inside), [labels[place] for place in inside], (others, truth))
+    predicted = learner.predict(others)
     fit.end(predicted)
-    score = search_score([labels[place] for place in outside], predicted)
+    score = search_score(truth, predicted)
     return {**values, "score": score, "seconds": fit.seconds}
 
 
@@ -132,7 +140,7 @@ def _tested(config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, fact
     begin = time.perf_counter()
     predicted = learner.predict(parts.encoded_test)
     predict_seconds = time.perf_counter() - begin
-    if fit.held_out is test:
+    if parts.dev is None:
         fit.end(predicted)
     said, temperature = _answers(config, learner, parts)
     kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
@@ -204,6 +212,17 @@ class _Parts:
     dev: Sequences | None  # none within cross-validation, which keeps to the training part
     encoded: EncodedSequences  # of train
     encoded_test: EncodedSequences
+
+    @cached_property
+    def encoded_dev(self) -> EncodedSequences | None:
+        return None if self.dev is None else self.encoded.template.encode(self.dev, self.encoded.vocabulary)
+
+    @property
+    def held_out(self) -> tuple[EncodedSequences, list[list[str]]]:
+        """On what the accuracy is followed while a method learns, and its labels."""
+        if self.dev is None:
+            return self.encoded_test, self.test.labels
+        return self.encoded_dev, self.dev.labels
 
 
 def training_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, list[list[str]]]:

@@ -344,7 +344,7 @@ def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
             return row["note"] or "starting"
         first, others = running[0], len(running) - 1
         fold = f", fold {first.fold + 1}" if any(task.fold for task in tasks) else ""
-        accuracy = f" (accuracy {first.accuracies[-1][1]:.3f})" if first.accuracies else ""
+        accuracy = f" at accuracy {first.accuracies[-1][1]:.3f}" if first.accuracies else ""
         return f"training {first.label}{fold}{accuracy}" + (f", and {others} more" if others else "")
     texts = {"done": "finished", "failed": "failed", "cancelled": "cancelled"}
     return texts.get(state, "the process that ran it has died; what it had finished is kept: go on with it")

@@ -63,8 +63,10 @@ def _curves(now: RunStatus) -> None:
     with left:
         objectives = live_charts.latest_objectives(now.tasks)
         st.markdown("**Objective** (lower is better)")
-        charts.draw(live_charts.objective_curves(now.tasks), "objective", f"Objective by iteration. Now: {objectives}")
-        st.caption(f"Now: {objectives}.")
+        charts.draw(
+            live_charts.objective_curves(now.tasks), "objective", f"Objective by iteration. Latest: {objectives}"
+        )
+        st.caption(f"Latest: {objectives}.")
     accuracies = live_charts.latest_accuracies(now.tasks)
     if not (accuracies or now.active):
         return  # made before accuracies were kept
@@ -73,9 +75,9 @@ def _curves(now: RunStatus) -> None:
         charts.draw(
             live_charts.accuracy_curves(now.tasks),
             "accuracy",
-            f"Accuracy by iteration. Now: {accuracies or 'none yet'}",
+            f"Accuracy by iteration. Latest: {accuracies or 'none yet'}",
         )
-        st.caption(f"Now: {accuracies or 'not measured yet'}. {_held_out(now.tasks)}")
+        st.caption(f"Latest: {accuracies or 'not measured yet'}. {_held_out(now.tasks)}")
 
 
 def _held_out(tasks: tuple[TaskStatus, ...]) -> str:
