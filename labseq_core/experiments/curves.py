@@ -8,7 +8,7 @@ from collections.abc import Iterable
 Point = tuple[int, float, float | None]
 CURVE_POINTS = 200
 _WHOLE = 50  # of the first points none goes: that is where most happens
-_STEPS = 75  # of the logarithm of iterations, from there to the end, with a point each
+_STEPS = 100  # of the logarithm of iterations, from there to the end, with a point each, at most
 
 
 def add_points(curve: list[Point], points: Iterable[Point]) -> None:
@@ -28,7 +28,8 @@ def _thinned(points: list[Point]) -> list[Point]:
     Where a fit starts anew iterations begin anew, and there may be several rows of such steps: then every other point goes.
     """
     logarithms = [math.log(max(1, iteration)) for iteration, _, _ in points]
-    width = max((max(logarithms) - min(logarithms)) / _STEPS, 1e-9)
+    # A power of two: steps that grow only by doubling never cut up what an earlier thinning has left.
+    width = 2.0 ** math.ceil(math.log2(max((max(logarithms) - min(logarithms)) / _STEPS, 1e-9)))
     kept: list[Point] = []
     step_before = None
     for point, logarithm in zip(points, logarithms):

@@ -191,14 +191,15 @@ def test_a_run_can_be_cancelled_when_only_its_accuracy_is_left_to_tell(monkeypat
 
 def test_a_curve_keeps_its_beginning_its_end_and_its_accuracies():
     curve: list = []
-    for iteration in range(5000):
-        add_points(curve, [(iteration, 1.0 / (1 + iteration), 0.5 if iteration % 500 == 333 else None)])
+    for iteration in range(50_000):
+        accuracy = 0.5 if iteration % 5000 == 333 else None
+        add_points(curve, [(iteration, 1.0 / (1 + iteration), accuracy)])
         assert len(curve) <= CURVE_POINTS
         assert curve[-1][0] == iteration
     iterations = [point[0] for point in curve]
     assert iterations[:50] == list(range(50))
-    assert [point[0] for point in curve if point[2] is not None] == list(range(333, 5000, 500))
-    assert all(before < after <= 1.4 * before for before, after in pairwise(iterations[50:])), "even on a log scale"
+    assert [point[0] for point in curve if point[2] is not None] == list(range(333, 50_000, 5000))
+    assert all(before < after <= 1.3 * before for before, after in pairwise(iterations[50:])), "even on a log scale"
 
 
 def test_a_fit_that_starts_anew_again_and_again_has_a_short_curve_too():
