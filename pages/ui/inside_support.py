@@ -31,7 +31,7 @@ def tab() -> None:
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
     name = st.segmented_control(
-        "Model", list(names.values()), default=list(names.values())[-1], required=True, key="margin", bind="query-params",
+        "Model", list(names.values()), default=list(names.values())[-1], required=True, key="svm", bind="query-params",
         help="The HM-SVMs of this run, named by what they differ in.",
     )  # fmt: skip
     label = next(label for label, short in names.items() if short == name)

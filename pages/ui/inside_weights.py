@@ -25,7 +25,7 @@ def tab() -> None:
     # Every weight of a CRF means something; without one, the last method is that with most behind it.
     first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
     method = st.segmented_control(
-        "Method", [choice.label for choice in choices], default=first.label, required=True, key="method", bind="query-params"
+        "Method", [choice.label for choice in choices], default=first.label, required=True, key="weigh", bind="query-params"
     )  # fmt: skip
     _side_by_side(found, method, caching.trained(found.run_id, method))
     l1_path.show(found)

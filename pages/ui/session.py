@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlencode
@@ -10,6 +11,10 @@ import streamlit as st
 
 from labseq_core import LabSeqError
 
+UNEXPECTED = (
+    "Something went wrong here, and it is not your fault: the server's log has the details. Your runs are safe. Make another "
+    "choice, or open the page anew from the list on the left."
+)
 _DIGITS = 10  # a number in the URL with more is none of ours
 
 
@@ -117,3 +122,11 @@ def shown_errors() -> Iterator[None]:
         yield
     except LabSeqError as problem:
         st.error(str(problem), icon=":material/error:")
+    except Exception as problem:
+        unexpected(problem)
+
+
+def unexpected(problem: Exception) -> None:
+    """What nobody foresaw: the details are for the log, a visitor learns what can be done."""
+    traceback.print_exception(problem)
+    st.error(UNEXPECTED, icon=":material/error:")
