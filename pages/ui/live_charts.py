@@ -68,7 +68,7 @@ def accuracy_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
 
 def latest_objectives(tasks: Sequence[TaskStatus]) -> str:
     """The newest objective of each method that iterates."""
-    found = {task.label: task.objective for task in tasks if task.objective is not None}
+    found = {task.label: task.curve[-1][1] for task in tasks if task.curve}
     return ", ".join(f"{label} {found[label]:.4g}" for label in _methods(tasks))
 
 

@@ -10,7 +10,7 @@ import pytest
 from labseq_core.experiments import ExperimentConfig, MethodChoice, TaskStatus, status
 from labseq_core.experiments.store import RunStore
 from pages.ui import live_charts
-from tests.app.conftest import problems, run_until, text
+from tests.app.conftest import problems, run_until
 from tests.experiments.runs import trained_here
 
 CRF = TaskStatus(
@@ -79,8 +79,9 @@ def test_a_finished_run_shows_both_curves(open_page, folds, where):
     assert {line["name"] for line in curves["Objective"]} == {"CRF", "Averaged perceptron"}
     assert all(line["y"] == [9.0, 5.0, 4.0] for line in curves["Objective"])
     assert all((line["x"], line["y"]) == ([2, 3], [0.6, 0.8]) for line in curves["Accuracy"])
-    assert f"On a sample of {where}" in text(app)
-    assert "Latest: CRF 0.800, Averaged perceptron 0.800." in text(app)
+    captions = "\n".join(caption.value for caption in app.caption)
+    assert f"Latest: CRF 0.800, Averaged perceptron 0.800. On a sample of {where}" in captions
+    assert "Latest: CRF 4, Averaged perceptron 4." in captions
 
 
 def test_a_run_of_an_earlier_version_shows_its_objectives(open_page):
@@ -93,9 +94,7 @@ def test_a_run_of_an_earlier_version_shows_its_objectives(open_page):
 
 
 def test_the_curves_grow_while_a_run_trains(open_page):
-    app = open_page(
-        "train", dataset="toy-pos", methods="CRF", **{"crf.max_iter": "100000", "crf.tol": "0", "crf.l2": "1e-6"}
-    )
+    app = open_page("train", dataset="pitch-accent", methods="Averaged perceptron", **{"perceptron.epochs": "10000"})
     next(button for button in app.button if button.label == "Start training").click().run()
 
     def longest(app, name: str) -> int:
