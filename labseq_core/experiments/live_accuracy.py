@@ -19,7 +19,7 @@ MOST_SEQUENCES, MOST_TOKENS = 300, 5000  # of a sample; one long sequence may ha
 SHARE = 0.03  # of the work since training began; where a model grows and with it the cost, up to 0.05
 EVERY = 1.0  # seconds from one measurement to the next, at least; in the first seconds a quarter of the time so far
 PROBE = 16  # the cost is first guessed from one sequence in so many
-NOT_BEFORE = 0.1  # seconds of work
+NOT_BEFORE = 0.05  # seconds of work
 
 Clock = Callable[[], float]
 

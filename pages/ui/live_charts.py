@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -37,8 +38,8 @@ def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
         values = [objective for task in drawn for _, objective in _objectives(task)]
         steep = 0.0 < _STEEP * min(values) < max(values)
         scale = {"type": "log", "exponentformat": "e"} if steep else {"type": "linear", "exponentformat": "SI"}
-        figure.update_yaxes(**scale, nticks=4, row=row, col=1)
-    figure.update_xaxes(type="log", dtick="D2")
+        figure.update_yaxes(**scale, nticks=4, rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(**_iterations(tasks))
     figure.update_xaxes(title_text="iteration (log scale)", row=len(labels), col=1)
     figure.update_annotations(font={"size": 13}, yshift=-2)
     return _laid_out(figure, tasks)
@@ -50,15 +51,15 @@ def accuracy_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
     for label in dict.fromkeys(task.label for task in tasks):
         for number, task in enumerate(_drawn(tasks, label, _accuracies)):
             _add_line(figure, tasks, task, _accuracies(task), "%{y:.4f}", showlegend=number == 0)
-    # Some methods take ten passes, others a thousand small steps: only a log scale shows both.
-    figure.update_xaxes(title_text="iteration (log scale)", type="log", dtick="D2")
+    figure.update_xaxes(title_text="iteration (log scale)", **_iterations(tasks))
     figure.update_yaxes(title_text="token accuracy", tickformat=".3~f", nticks=6)
     if figure.data:
         lowest = min(min(line.y) for line in figure.data)
         worst_now, best = min(line.y[-1] for line in figure.data), max(max(line.y) for line in figure.data)
-        figure.update_yaxes(range=[max(lowest, worst_now - _BELOW) - 0.01, min(1.0, best + 0.01) + 0.002])
+        low = max(lowest, worst_now - _BELOW)
+        around = max(0.002, 0.06 * (best - low))
+        figure.update_yaxes(range=[low - around, best + around])
     else:
-        figure.update_xaxes(range=[0, 1])
         figure.update_yaxes(range=[0, 1])
         figure.add_annotation(
             text="not measured yet", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font={"size": 14}
@@ -105,6 +106,14 @@ def _add_line(figure: go.Figure, tasks: Sequence[TaskStatus], task: TaskStatus, 
         line={"color": own.colour, "dash": own.dash, "width": 2}, marker={"symbol": own.marker, "size": 6},
         hovertemplate=f"iteration %{{x}}: {told}<extra>%{{meta}}</extra>",
     )  # fmt: skip
+
+
+def _iterations(tasks: Sequence[TaskStatus]) -> dict:
+    """The same axis for both charts. Some methods take ten passes, others a thousand small steps: a log scale shows both."""
+    decades = math.log10(max(10, *(iteration for task in tasks for iteration, _ in task.curve)))
+    factors = (1, 2, 5) if decades <= 2.5 else (1,)
+    ticks = [factor * 10**decade for decade in range(math.ceil(decades) + 1) for factor in factors]
+    return {"type": "log", "range": [-0.1, decades + 0.1], "tickvals": ticks, "tickformat": ",d"}
 
 
 def _laid_out(figure: go.Figure, tasks: Sequence[TaskStatus]) -> go.Figure:
