@@ -20,6 +20,7 @@ from labseq_core._checks import LabSeqError
 from labseq_core.data.uploads import is_upload, stored_upload
 from labseq_core.experiments.collecting import collect
 from labseq_core.experiments.config import ExperimentConfig
+from labseq_core.experiments.curves import add_points
 from labseq_core.experiments.executors import Executor, Job, WorkerLost
 from labseq_core.experiments.owners import Owner
 from labseq_core.experiments.runner import Cancelled, TaskOutcome
@@ -27,7 +28,6 @@ from labseq_core.experiments.store import RunStore, StoreDamaged
 from labseq_core.experiments.tasks import Task, best_point, searches_before, tasks_of
 
 ATTEMPTS = 3  # of a task whose worker dies
-CURVE_POINTS = 200
 KINDS = ("predictions", "model")  # of blobs that a task may have
 _TICK, _WRITE_EVERY = 1.0, 0.25  # seconds
 
@@ -219,9 +219,9 @@ class Engine:
             self._say(run, event["note"])
             return
         known = run.progress[number]
-        known.update(event)
-        if event["objective"] is not None:
-            known["curve"] = _thinned([*known["curve"], (event["iteration"], event["objective"])])
+        add_points(known["curve"], event["points"])
+        known["iteration"], known["objective"], _ = known["curve"][-1]
+        known["fraction"] = event["fraction"]
         run.changed.add(number)
 
     def _say(self, run: _Run, note: str | None) -> None:
@@ -337,8 +337,3 @@ def _blobs(run: _Run, numbers: set[int]) -> dict[str, bytes]:
 def artefact_name(kind: str, number: int) -> str:
     """How a blob of a task is called among the artefacts of its run."""
     return f"{kind}.{number}"
-
-
-def _thinned(curve: list) -> list:
-    """At most CURVE_POINTS points: every other one goes when there are more, never the last."""
-    return curve if len(curve) <= CURVE_POINTS else [*curve[:-1:2], curve[-1]]

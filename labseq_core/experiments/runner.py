@@ -6,14 +6,15 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import calibration, evaluate, fit_temperature, marginals_at, token_accuracy, top_labels
 from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.live_accuracy import LiveAccuracy
 from labseq_core.experiments.memory import peak_megabytes, reset_peak
 from labseq_core.experiments.predictions import Predictions, archive_bytes
 from labseq_core.experiments.tasks import Task, points_of
@@ -63,17 +64,17 @@ def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int |
         return TaskOutcome(
             {"data_hash": data_hash(config.dataset), "tried": _held_out_score(learner, values, parts, report)}
         )
-    begin = time.perf_counter()
+    fit = _Fit(learner, report)
     watched = parts.dev if choice.watches_development else None
-    learner.fit(parts.encoded, parts.train.labels, dev=watched, callback=_Callback(report))
-    trained = time.perf_counter() - begin
+    fit.run(parts.encoded, parts.train.labels, parts.held_out, dev=watched)
     facts = {"data_hash": data_hash(config.dataset), "row": {"dev_accuracy": None}}
     if parts.dev is not None:
-        predicted = learner.predict(parts.dev)
+        predicted = learner.predict(parts.encoded_dev)
+        fit.end(predicted)
         facts["row"]["dev_accuracy"] = token_accuracy(parts.dev.labels, predicted)
         if task.point is not None:
-            facts["tried"] = {**values, "score": search_score(parts.dev.labels, predicted), "seconds": trained}
-    return _tested(config, task, learner, parts, facts, trained)
+            facts["tried"] = {**values, "score": search_score(parts.dev.labels, predicted), "seconds": fit.seconds}
+    return _tested(config, task, fit, parts, facts)
 
 
 def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
@@ -83,35 +84,64 @@ def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
     return make_learner(choice.method, **options)
 
 
-class _Callback:
-    """Tells how far a fit is, and raises `Cancelled` out of it when asked to stop."""
+class _Fit:
+    """A fit seen from outside: tells how far it is and how accurate, and raises `Cancelled` out of it when asked to stop."""
 
-    def __init__(self, report: Report):
-        self.report = report
+    def __init__(self, learner: SequenceLearner, report: Report):
+        self.learner, self.report = learner, report
+        self.seconds = 0.0  # that training took
+        self._last: Progress | None = None
 
-    def __call__(self, progress: Progress) -> bool:
+    def run(
+        self,
+        encoded: EncodedSequences,
+        labels: list[list[str]],
+        held_out: tuple[EncodedSequences, list[list[str]]],
+        dev: Sequences | None = None,
+    ) -> None:
+        """Train. held_out: features and labels of other sequences, on which the accuracy is followed."""
+        self._live, begin = LiveAccuracy(*held_out), time.perf_counter()
+        self.learner.fit(encoded, labels, dev=dev, callback=self._hear)
+        self.seconds = time.perf_counter() - begin - self._live.seconds
+
+    def _hear(self, progress: Progress) -> bool:
+        self._last = replace(progress, predict=None)  # which would keep alive all that the fit holds
+        self._tell(self._last)  # first: to measure may take a moment
+        accuracy = self._live.measured(progress)
+        if accuracy is not None:
+            self._tell(replace(self._last, accuracy=accuracy))
+        return True
+
+    def end(self, predicted: list[list[str]]) -> None:
+        """Tell how accurate the model is that came of it, by its labels of all that was held out."""
+        if self._last is not None:
+            self._tell(replace(self._last, accuracy=self._live.of_all(predicted)))
+
+    def _tell(self, progress: Progress) -> None:
         if self.report(progress) is False:
             raise Cancelled
-        return True
 
 
 def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, report: Report) -> dict:
     """A combination within cross-validation: trained without a fifth of the training part, scored on it."""
     inside, outside = held_out(len(parts.train))
-    begin, labels = time.perf_counter(), parts.train.labels
-    learner.fit(parts.encoded.select(inside), [labels[place] for place in inside], callback=_Callback(report))
-    score = search_score([labels[place] for place in outside], learner.predict(parts.encoded.select(outside)))
-    return {**values, "score": score, "seconds": time.perf_counter() - begin}
+    labels, fit = parts.train.labels, _Fit(learner, report)
+    others, truth = parts.encoded.select(outside), [labels[place] for place in outside]
+    fit.run(parts.encoded.select(inside), [labels[place] for place in inside], (others, truth))
+    predicted = learner.predict(others)
+    fit.end(predicted)
+    score = search_score(truth, predicted)
+    return {**values, "score": score, "seconds": fit.seconds}
 
 
-def _tested(
-    config: ExperimentConfig, task: Task, learner: SequenceLearner, parts: _Parts, facts: dict, train_seconds: float
-) -> TaskOutcome:
+def _tested(config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, facts: dict) -> TaskOutcome:
     """The scores of a trained model, and what pages want of it."""
-    test, choice = parts.test, config.methods[task.method]
+    learner, test, choice = fit.learner, parts.test, config.methods[task.method]
     begin = time.perf_counter()
     predicted = learner.predict(parts.encoded_test)
     predict_seconds = time.perf_counter() - begin
+    if parts.dev is None:
+        fit.end(predicted)
     said, temperature = _answers(config, learner, parts)
     kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
     found = evaluate(test.labels, predicted)
@@ -134,7 +164,7 @@ def _tested(
         "n_parameters": learner.n_parameters_,
         "used_share": used_share(learner),
         "model_bytes": learner.n_bytes_,
-        "train_seconds": train_seconds,
+        "train_seconds": fit.seconds,
         "predict_seconds": predict_seconds,
         "peak_megabytes": peak_megabytes(),
     }
@@ -182,6 +212,17 @@ class _Parts:
     dev: Sequences | None  # none within cross-validation, which keeps to the training part
     encoded: EncodedSequences  # of train
     encoded_test: EncodedSequences
+
+    @cached_property
+    def encoded_dev(self) -> EncodedSequences | None:
+        return None if self.dev is None else self.encoded.template.encode(self.dev, self.encoded.vocabulary)
+
+    @property
+    def held_out(self) -> tuple[EncodedSequences, list[list[str]]]:
+        """On what the accuracy is followed while a method learns, and its labels."""
+        if self.dev is None:
+            return self.encoded_test, self.test.labels
+        return self.encoded_dev, self.dev.labels
 
 
 def training_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, list[list[str]]]:

@@ -44,6 +44,7 @@ class TaskStatus:
     objective: float | None = None
     curve: tuple[tuple[int, float], ...] = ()  # (iteration, objective)
     point: int | None = None  # which combination of a search
+    accuracies: tuple[tuple[int, float], ...] = ()  # (iteration, token accuracy on held-out sequences), where measured
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def status(run_id: str) -> RunStatus:
     tasks = tuple(
         TaskStatus(
             task["label"], task["fold"], task["state"], task["fraction"], task["iteration"], task["objective"],
-            tuple(map(tuple, task["curve"])), task["point"],
+            tuple((point[0], point[1]) for point in task["curve"]), task["point"], _accuracies(task["curve"]),
         )
         for task in RunStore().tasks(run_id)
     )  # fmt: skip
@@ -328,6 +329,11 @@ def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes]:
     return {fold: data for fold, data in found.items() if data is not None}
 
 
+def _accuracies(curve: list) -> tuple[tuple[int, float], ...]:
+    """Stores of earlier versions have points without any."""
+    return tuple((point[0], point[2]) for point in curve if len(point) > 2 and point[2] is not None)
+
+
 def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
     state = row["state"]
     if state == "queued":
@@ -338,6 +344,7 @@ def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
             return row["note"] or "starting"
         first, others = running[0], len(running) - 1
         fold = f", fold {first.fold + 1}" if any(task.fold for task in tasks) else ""
-        return f"training {first.label}{fold}" + (f", and {others} more" if others else "")
+        accuracy = f" at accuracy {first.accuracies[-1][1]:.3f}" if first.accuracies else ""
+        return f"training {first.label}{fold}{accuracy}" + (f", and {others} more" if others else "")
     texts = {"done": "finished", "failed": "failed", "cancelled": "cancelled"}
     return texts.get(state, "the process that ran it has died; what it had finished is kept: go on with it")

@@ -25,7 +25,7 @@ from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attri
 from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.options import Option
 from labseq_core.persistence import save_archive
-from labseq_core.solvers.history import Callback, Recorder
+from labseq_core.solvers.history import Callback, Recorder, Scores
 
 Labels = Sequence[Sequence[str]]
 
@@ -78,8 +78,8 @@ class SequenceLearner:
         """Learn from sequences X with labels y.
 
         X: per-token attributes (dicts, lists of names, words), `EncodedSequences`, or `Sequences` (then y may be left
-        out). dev: a pair (X, y), or `Sequences`, on which accuracy is followed. callback: told of progress; returning
-        False stops the fit and leaves a usable model.
+        out). dev: a pair (X, y), or `Sequences`, on which accuracy is followed. callback: told of progress, whose `predict`
+        labels other sequences with what has been learned so far; returning False stops the fit and leaves a usable model.
         """
         for option in self.options:
             option.check(getattr(self, option.name))
@@ -90,7 +90,7 @@ class SequenceLearner:
         alphabet = Alphabet.of(flat)
         self.classes_ = list(alphabet.names)
         self.vocabulary_, self.template_ = encoded.vocabulary, encoded.template
-        recorder = Recorder(callback)
+        recorder = Recorder(callback, label=self._predict_by)
         try:
             dev_pair = None if dev is None else self._dev_pair(dev)
             self._learn(encoded, alphabet.encode(flat), dev_pair, recorder)
@@ -143,10 +143,14 @@ class SequenceLearner:
     def predict(self, X, decode: str = "viterbi") -> list[list[str]]:
         """The best labelling of each sequence, or with decode="posterior" the most probable label of each token."""
         require(decode in ("viterbi", "posterior"), f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
+        if decode == "viterbi":
+            return self._predict_by(self._potentials_of, X)
         batch = self._batch(X)
-        if decode == "posterior":
-            self._require_probabilities()
-            return self._named(forward_backward(batch).node_marginals.argmax(axis=1), batch.offsets)
+        self._require_probabilities()
+        return self._named(forward_backward(batch).node_marginals.argmax(axis=1), batch.offsets)
+
+    def _predict_by(self, scores: Scores, X) -> list[list[str]]:
+        batch = scores(self.encode(X))
         return self._named(viterbi(batch).labels, batch.offsets)
 
     def k_best(self, X, k: int) -> list[list[tuple[list[str], float]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -81,6 +82,7 @@ class BoostingLearner(LinearLearner):
         rows = self._rows_before()
         development = None if dev is None else self._development(dev, weights)
         watch = _Watch(development, self.patience, len(rows))
+        recorder.present = partial(self._scored, weights)
         recorder.record(len(rows), _finite(booster.log_loss), 0.0, **_dev_numbers(development))
         why = "stopped by the callback"
         for number in range(1, self.rounds + 1):

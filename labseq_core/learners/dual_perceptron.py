@@ -10,7 +10,7 @@ from labseq_core.kernels import ExplicitSize, Gram, Kernel, Observations, explic
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, SEED, Option
-from labseq_core.scoring.kernel_expansion import RunningScores
+from labseq_core.scoring.kernel_expansion import KernelExpansion, RunningScores
 from labseq_core.solvers.averaged_updates import blocks_of
 from labseq_core.solvers.dual_updates import DualCounters, ExplicitUpdates, GramUpdates
 from labseq_core.solvers.history import Recorder
@@ -76,6 +76,7 @@ class DualPerceptron(KernelLearner):
         updates = self._updates(observations, encoded, labels, counters)
         n_sequences, lengths = len(encoded), np.diff(encoded.offsets)
         random = np.random.default_rng(self.seed)
+        recorder.present = lambda encoded: self._expansion_now(observations, counters).potentials(encoded)
         for epoch in range(1, self.epochs + 1):
             order = random.permutation(n_sequences) if self.shuffle else np.arange(n_sequences)
             wrong_labels = wrong_sequences = seen = 0
@@ -120,7 +121,10 @@ class DualPerceptron(KernelLearner):
         scores = RunningScores(Gram(self.kernel, observations, self._bytes), len(self.classes_))
         return GramUpdates(scores, observations.rows, encoded.offsets, labels, counters)
 
-    def _set_expansion(self, observations: Observations, counters: DualCounters) -> None:
+    def _expansion_now(self, observations: Observations, counters: DualCounters) -> KernelExpansion:
         beta, delta = counters.averages() if self.averaged else (counters.beta, counters.delta.copy())
-        self.expansion_ = self._expansion_of(observations, beta, delta)
+        return self._expansion_of(observations, beta, delta)
+
+    def _set_expansion(self, observations: Observations, counters: DualCounters) -> None:
+        self.expansion_ = self._expansion_now(observations, counters)
         self.n_support_ = len(self.expansion_.support)

@@ -114,6 +114,7 @@ class GPSC(KernelLearner):
             return min(norm * norm / (2.0 * self.l2), value)
 
         def observe(iteration: int, point: np.ndarray) -> dict:
+            recorder.present = lambda encoded: made.expansion(point).potentials(encoded)
             if dev is None or iteration % DEV_EVERY:
                 return {}
             return {"dev_accuracy": _accuracy(made.expansion(point), dev)}

@@ -14,6 +14,7 @@ from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.linear import LinearScoring
 from labseq_core.solvers.explicit_features import ExplicitFeatures
 from labseq_core.solvers.gram_features import GramFeatures
@@ -109,6 +110,8 @@ class HMSVM(KernelLearner, LinearLearner):
         self.route_ = self._explicit_or_gram(encoded, lambda size: self._is_explicit_faster(size, encoded))
         features = self._features(encoded, labels)
         refuse_forbidden(path_scores(features.potentials(), labels))
+        observations = None if self._has_weights() else Observations.of(encoded)
+        recorder.present = lambda other: self._scored_by(observations, labels, features, other)
 
         def observe(iteration: int) -> dict:
             if dev is None or not self._is_linear() or iteration % DEV_EVERY != 1:
@@ -119,7 +122,7 @@ class HMSVM(KernelLearner, LinearLearner):
             features, labels, rule, tol=float(self.tol), max_iter=self.max_iter, seed=self.seed, recorder=recorder,
             observe=observe,
         )  # fmt: skip
-        self._set_model(encoded, labels, features)
+        self._set_model(observations, labels, features)
         if dev is not None:
             guess = viterbi(self._potentials_of(dev[0])).labels
             recorder.rows[-1]["dev_accuracy"] = float(np.mean(guess == dev[1]))
@@ -144,17 +147,35 @@ class HMSVM(KernelLearner, LinearLearner):
         mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
         return ExplicitFeatures(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
 
+    def _has_weights(self) -> bool:
+        """Whether the model is weights of attributes, not an expansion in observations."""
+        return self._is_linear() and self.route_ == "explicit"
+
     def _set_model(
-        self, encoded: EncodedSequences, labels: np.ndarray, features: ExplicitFeatures | GramFeatures
+        self, observations: Observations | None, labels: np.ndarray, features: ExplicitFeatures | GramFeatures
     ) -> None:
         for name in ("weights_", "expansion_"):
             self.__dict__.pop(name, None)
         self.n_observations_ = None  # distinct ones, which only an expansion has
-        if self._is_linear() and self.route_ == "explicit":
+        if observations is None:
             self.weights_ = features.weights()
             return
-        observations, sets = Observations.of(encoded), features.sets
         self.n_observations_ = len(observations)
+        self.expansion_ = self._expansion_now(observations, labels, features)
+
+    def _scored_by(
+        self, observations: Observations | None, labels: np.ndarray, features: ExplicitFeatures | GramFeatures,
+        encoded: EncodedSequences,
+    ) -> ChainPotentials:  # fmt: skip
+        """Scores of other sequences by α as it is."""
+        if observations is None:
+            return self._scored(features.weights(), encoded)
+        return self._expansion_now(observations, labels, features).potentials(encoded)
+
+    def _expansion_now(
+        self, observations: Observations, labels: np.ndarray, features: ExplicitFeatures | GramFeatures
+    ) -> KernelExpansion:
+        sets = features.sets
         beta = np.zeros((len(observations), len(self.classes_)))
         amounts = np.repeat(sets.alpha * sets.scale, sets.distance)
         rows = observations.rows[sets.position[: amounts.size]]
@@ -162,7 +183,7 @@ class HMSVM(KernelLearner, LinearLearner):
         np.add.at(beta, (rows, sets.label[: amounts.size]), -amounts)
         edge = features.weights().edge
         delta = edge / self.eta if self.eta > 0.0 else np.zeros_like(edge)
-        self.expansion_ = self._expansion_of(observations, beta, delta)
+        return self._expansion_of(observations, beta, delta)
 
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
         own = LinearLearner if hasattr(self, "weights_") else KernelLearner

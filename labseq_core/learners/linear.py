@@ -58,12 +58,15 @@ class LinearLearner(SequenceLearner):
         return weights
 
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        return self._scoring(encoded).potentials(self.weights_)
+        return self._scored(self.weights_, encoded)
+
+    def _scored(self, weights: LinearWeights, encoded: EncodedSequences) -> ChainPotentials:
+        return self._scoring(encoded).potentials(weights)
 
     def _dev_accuracy(self, dev, weights: LinearWeights) -> float:
         """Token accuracy of given weights on the development data."""
         encoded, labels = dev
-        return float(np.mean(viterbi(self._scoring(encoded).potentials(weights)).labels == labels))
+        return float(np.mean(viterbi(self._scored(weights, encoded)).labels == labels))
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {"weights": self.weights_.flat}

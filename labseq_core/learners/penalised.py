@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class PenalisedLearner(LinearLearner):
             return value + 0.5 * self.l2 * dot(flat, flat), gradient
 
         def observe(iteration: int, flat: np.ndarray) -> dict:
+            recorder.present = partial(self._scored, scoring.weights(flat))
             row = {
                 "in_log_domain": in_log_domain
             }  # sequences of the last evaluation; the others by the scaled recursion

@@ -55,6 +55,7 @@ class StructuredPerceptron(LinearLearner):
         lengths = np.diff(encoded.offsets)
         random = np.random.default_rng(self.seed)
         steps = 0
+        recorder.present = lambda encoded: self._scored(self._model(weights, sums, steps, shape), encoded)
         for epoch in range(1, self.epochs + 1):
             order = random.permutation(n_sequences) if self.shuffle else np.arange(n_sequences)
             wrong_labels = wrong_sequences = seen = 0

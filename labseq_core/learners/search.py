@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labseq_core._checks import require
 from labseq_core.data.sequences import Sequences
@@ -108,7 +108,7 @@ class _Steps:
     def tell(self, progress: Progress) -> bool:
         fraction = (self.done + progress.fraction) / self.n_fits
         if self.callback is not None and not self.stopped:
-            self.stopped = self.callback(Progress(progress.iteration, progress.objective, fraction)) is False
+            self.stopped = self.callback(replace(progress, fraction=fraction)) is False
         return not self.stopped
 
 

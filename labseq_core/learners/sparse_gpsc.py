@@ -15,7 +15,7 @@ from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
 from labseq_core.scoring.dual_features import FeatureGram
-from labseq_core.scoring.kernel_expansion import KernelScoring, potentials_of_scores
+from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
 from labseq_core.solvers.basis_selection import BASES, Key
 from labseq_core.solvers.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
 from labseq_core.solvers.history import Recorder
@@ -137,6 +137,7 @@ class SparseGPSC(KernelLearner):
             touched[moved] = True
             follow.move(moved, change)
 
+        recorder.present = lambda encoded: self._expansion_now(observations, expansion).potentials(encoded)
         recorder.record(0, expansion.objective, 0.0, **row())
         candidates = self._candidates(basis, len(encoded))
         while step < self.max_iter and not recorder.stopped:
@@ -200,11 +201,14 @@ class SparseGPSC(KernelLearner):
     def _keep(self, observations: Observations, expansion: Expansion, basis, step: int, recorder: Recorder) -> None:
         if recorder.stopped:
             self.stop_reason_ = "stopped by the callback"
-        self.expansion_ = self._expansion_of(observations, expansion.beta, expansion.delta)
+        self.expansion_ = self._expansion_now(observations, expansion)
         self.objective_, self.n_iter_ = expansion.objective, step
         self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_positions
         self.n_observations_, self.n_support_ = len(observations), len(self.expansion_.support)
         self.gap_ = self._gap(expansion, recorder)
+
+    def _expansion_now(self, observations: Observations, expansion: Expansion) -> KernelExpansion:
+        return self._expansion_of(observations, expansion.beta, expansion.delta)
 
     def _gap(self, expansion: Expansion, recorder: Recorder) -> float:
         """The certificate against the dense minimum; the objective itself where that would take long."""

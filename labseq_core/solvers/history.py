@@ -5,6 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+
+from labseq_core.chain import ChainPotentials
+from labseq_core.features import EncodedSequences
+
+Scores = Callable[[EncodedSequences], ChainPotentials]  # how a model, finished or not, scores sequences
 
 
 @dataclass(frozen=True)
@@ -14,6 +20,8 @@ class Progress:
     iteration: int
     objective: float
     fraction: float  # of the work, between 0 and 1; an estimate where the number of iterations is not known
+    predict: Callable[..., list[list[str]]] | None = None  # labels X with what has been learned so far, while told
+    accuracy: float | None = None  # of tokens held out, where somebody measures it
 
 
 Callback = Callable[[Progress], bool | None]
@@ -29,6 +37,8 @@ class Recorder:
     stopped: bool = False
     fraction: float = 0.0  # never falls, although an estimate may
     part: tuple[int, int] = (0, 1)  # the number of this minimisation, and of how many: a fit may start anew
+    present: Scores | None = None  # how the fit would score at this moment; a learner that iterates says it
+    label: Callable[..., list[list[str]]] | None = None  # (scores, X) -> labellings
 
     def record(self, iteration: int, objective: float, fraction: float, **more) -> bool:
         elapsed = time.perf_counter() - self.started
@@ -40,5 +50,6 @@ class Recorder:
         number, parts = self.part
         self.fraction = max(self.fraction, (number + min(1.0, fraction)) / parts)
         if self.callback is not None and not self.stopped:
-            self.stopped = self.callback(Progress(iteration, float(objective), self.fraction)) is False
+            predict = partial(self.label, self.present) if self.label and self.present else None
+            self.stopped = self.callback(Progress(iteration, float(objective), self.fraction, predict)) is False
         return not self.stopped

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import islice
 from math import isfinite
 
 import plotly.graph_objects as go
 import streamlit as st
-from plotly.subplots import make_subplots
 
-from labseq_core.experiments import TaskStatus
 from pages.ui.colours import look
 from pages.ui.metrics import METRICS, shown_metrics
 
@@ -19,7 +17,6 @@ FIGURE_FORMATS = ("PNG", "SVG")
 _FORMAT_KEY = "figures"
 MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 _LABELS_SHOWN = 60
-_LINES_SHOWN = 12  # of one method: the newest
 _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
 GREY = "#8A94A0"  # for lines that must show on light and dark ground
 
@@ -116,42 +113,6 @@ def score_text(summary: list[dict]) -> str:
         for row in summary
     ]
     return "Bar chart of scores. " + "; ".join(rows)
-
-
-def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure | None:
-    """One panel per method, since objectives of different methods cannot be compared; one line per fold, and in a search
-    one for each of the values tried, as far as they can be told apart.
-
-    None where nothing has been iterated yet: a method that only counts never is.
-    """
-    places = {label: place for place, label in enumerate(dict.fromkeys(task.label for task in tasks))}
-    labels = [label for label in places if any(task.label == label and len(task.curve) > 1 for task in tasks)]
-    if not labels:
-        return None
-    figure = make_subplots(cols=len(labels), subplot_titles=labels, horizontal_spacing=0.25 / len(labels))
-    drawn = [
-        task
-        for label in labels
-        for task in [task for task in tasks if task.label == label and task.curve][-_LINES_SHOWN:]
-    ]
-    for task in drawn:
-        own = look(places[task.label])
-        figure.add_scatter(
-            x=[iteration for iteration, _ in task.curve], y=[objective for _, objective in task.curve],
-            mode="lines+markers", name=_task_name(task), showlegend=False,
-            row=1, col=labels.index(task.label) + 1,
-            line={"color": own.colour, "dash": own.dash, "width": 2}, marker={"symbol": own.marker, "size": 6},
-            hovertemplate="iteration %{x}: %{y:.5g}<extra>%{fullData.name}</extra>",
-        )  # fmt: skip
-    figure.update_xaxes(title_text="iteration", rangemode="tozero")
-    figure.update_yaxes(exponentformat="SI", nticks=5)
-    figure.update_layout(height=260, margin=MARGIN, uirevision="keep the zoom while new points come")
-    return figure
-
-
-def _task_name(task: TaskStatus) -> str:
-    point = "" if task.point is None else f", combination {task.point + 1}"
-    return f"{task.label}, fold {task.fold + 1}{point}"
 
 
 def label_bars(counts: dict[str, int]) -> go.Figure:

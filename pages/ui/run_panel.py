@@ -7,12 +7,18 @@ import time
 import streamlit as st
 
 from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, made_with, resume, status
+from labseq_core.experiments.live_accuracy import MOST_SEQUENCES, MOST_TOKENS
 from labseq_core.experiments.versions import versions
-from pages.ui import charts, session
+from pages.ui import charts, live_charts, session
 
 FAST, SLOW = 1.0, 2.5  # seconds between two looks
 _FAST_LOOKS = 15
 _WAIT_FOR_CANCEL = 2.0  # seconds
+_HELP = (
+    f"Token accuracy of what a method has learned so far, on at most {MOST_SEQUENCES} sequences or {MOST_TOKENS:,} tokens "
+    "that it is not trained on. It is measured about once a second and takes at most a twentieth of the training time; the "
+    "last point is the finished model. The scores below are those of all sequences of the test part."
+)
 
 
 def follow(run_id: str) -> RunStatus:
@@ -47,10 +53,36 @@ def _draw(now: RunStatus) -> None:
     with st.container(horizontal=True):
         for label, fraction, text in by_method(now):
             st.progress(fraction, text=f"{label}: {text}", width=165)
-    figure = charts.objective_curves(now.tasks)
-    if figure:
-        st.caption("Objective by iteration; lower is better. Scales differ between methods.")
-        charts.draw(figure, "objective", f"Objective by iteration. Latest: {_latest(now.tasks)}")
+    if live_charts.iterates(now.tasks):
+        _curves(now)
+
+
+def _curves(now: RunStatus) -> None:
+    """How objective and accuracy have gone so far; they stay when the run is over."""
+    left, right = st.columns(2)
+    with left:
+        objectives = live_charts.latest_objectives(now.tasks)
+        st.markdown("**Objective** (lower is better)")
+        charts.draw(
+            live_charts.objective_curves(now.tasks), "objective", f"Objective by iteration. Latest: {objectives}"
+        )
+        st.caption(f"Latest: {objectives}.")
+    accuracies = live_charts.latest_accuracies(now.tasks)
+    if not (accuracies or now.active):
+        return  # made before accuracies were kept
+    with right:
+        st.markdown("**Accuracy** (higher is better)", help=_HELP)
+        charts.draw(
+            live_charts.accuracy_curves(now.tasks),
+            "accuracy",
+            f"Accuracy by iteration. Latest: {accuracies or 'none yet'}",
+        )
+        st.caption(f"Latest: {accuracies or 'not measured yet'}. {_held_out(now.tasks)}")
+
+
+def _held_out(tasks: tuple[TaskStatus, ...]) -> str:
+    """Where accuracies are measured. Without cross-validation all tasks are of the first fold."""
+    return "On a sample of " + ("what each fold leaves out." if any(t.fold for t in tasks) else "the development part.")
 
 
 def _cancel(run_id: str) -> None:
@@ -115,9 +147,3 @@ def _state(own: list[TaskStatus], active: bool) -> str:
         return f"{done} of {len(own)}"
     state = {"queued": "waiting", "done": "finished"}.get(own[0].state, own[0].state)
     return state if active or done else "stopped"
-
-
-def _latest(tasks: tuple[TaskStatus, ...]) -> str:
-    """The newest objective of each method."""
-    latest = {task.label: task.objective for task in tasks if task.objective is not None}
-    return ", ".join(f"{label} {objective:.4g}" for label, objective in latest.items())

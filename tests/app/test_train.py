@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,6 @@ from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, T
 from labseq_core.experiments.cost import Cost
 from labseq_core.features import TEMPLATES
 from labseq_core.learners import METHODS, method_options
-from pages.ui.charts import objective_curves
 from pages.ui.cost_words import duration
 from pages.ui.cost_words import expected as expected_words
 from pages.ui.run_panel import by_method
@@ -230,10 +228,6 @@ def test_progress_of_a_method_counts_all_values_of_a_search():
     ]  # fmt: skip
     over = RunStatus("r", "dead", 0.5, "", None, 0, tasks)
     assert by_method(over)[2] == ("CRF", 0.0, "stopped")
-    curves = tuple(replace(each, curve=((1, 2.0), (2, 1.0))) for each in tasks)
-    names = [trace.name for trace in objective_curves(curves).data]
-    assert names[:2] == ["GP, fold 1, combination 1", "GP, fold 1, combination 2"]
-    assert len(objective_curves(curves * 20).data) < len(curves * 20), "of very many lines the newest are drawn"
 
 
 def test_a_waiting_run_says_its_place(open_page):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 PATIENCE = 1.5  # seconds in which a worker may stop a job by itself
-Listener = Callable[[dict], None]  # told of the events of a job: {"iteration", "objective", "fraction"} or {"note"}
+Listener = Callable[[dict], None]  # told of the events of a job: {"points", "fraction"} or {"note"}
 
 
 @dataclass(frozen=True)

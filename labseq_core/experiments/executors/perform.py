@@ -12,6 +12,7 @@ from labseq_core._jit import warm_up
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.data.uploads import keep_upload
 from labseq_core.experiments.config import ExperimentConfig
+from labseq_core.experiments.curves import add_points
 from labseq_core.experiments.runner import Cancelled, TaskOutcome, run_task
 from labseq_core.experiments.tasks import tasks_of
 from labseq_core.experiments.versions import versions
@@ -33,15 +34,16 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool],
     config = ExperimentConfig.from_dict(job["config"])
     task = tasks_of(config)[job["task"]]
     _prepare(config.methods[task.method].method, parallel and load_dataset(config.dataset).train.n_tokens >= LARGE, say)
-    last_said = 0.0
+    last_said, points = 0.0, []
 
     def report(progress: Progress) -> bool:
         nonlocal last_said
+        add_points(points, [(progress.iteration, progress.objective, progress.accuracy)])
         now = time.monotonic()
-        if now - last_said >= REPORT_EVERY or progress.fraction >= 1.0:
+        if now - last_said >= REPORT_EVERY or progress.fraction >= 1.0 or progress.accuracy is not None:
             last_said = now
-            event = {"iteration": progress.iteration, "objective": progress.objective, "fraction": progress.fraction}
-            say(event)
+            say({"points": points.copy(), "fraction": progress.fraction})
+            points.clear()
         return not stopped()
 
     if stopped():
