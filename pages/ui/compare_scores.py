@@ -87,10 +87,7 @@ def choose_score(found: RunResult, help_text: str | None = None) -> tuple[str, s
     """Token accuracy, or span F1 where labels are BIO: the name and the title of the score."""
     known = [name for name in ("accuracy", "span_f1") if name in metrics.shown_metrics(found.summary())]
     titles = {METRICS[name].title: name for name in known}
-    title = st.segmented_control(
-        "Score", list(titles), default=METRICS[known[0]].title, required=True, key="score", bind="query-params",
-        help=help_text,
-    )  # fmt: skip
+    title = session.pick("Score", "score", list(titles), METRICS[known[0]].title, help=help_text)
     return titles[title], title
 
 

@@ -13,7 +13,7 @@ from labseq_core.explain import has_rounds, largest_weights, repeated_features
 from labseq_core.learners.boosting import BoostingLearner
 from pages.ui import boosting_charts as pictures
 from pages.ui import boosting_words as words
-from pages.ui import caching, charts
+from pages.ui import caching, charts, session
 from pages.ui.downloads import csv_button, file_name
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run, shown_choices
@@ -46,8 +46,8 @@ def tab() -> None:
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    name = st.segmented_control(
-        "Model", list(models), default=list(models)[-1], required=True, key="boosted", bind="query-params",
+    name = session.pick(
+        "Model", "boosted", list(models), list(models)[-1],
         help="The models of this run that were made by boosting, named by what they differ in.",
     )  # fmt: skip
     label = next(label for label, short in names.items() if short == name)

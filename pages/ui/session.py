@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isinf
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from labseq_core import LabSeqError
+from pages.ui.plain import in_markdown, shortened
 
+_MESSAGE = 1000  # letters of an error that are shown
 _DIGITS = 10  # a number in the URL with more is none of ours
 
 
@@ -83,6 +86,17 @@ def choose_number(
     return draw(label, low, high, key=key, on_change=_chosen, args=(name, key, forgets), **more)
 
 
+def pick(label: str, key: str, options: Sequence[str], default: str, **more) -> str:
+    """One of a row of buttons, kept in the URL; an address that says nothing of it or `?key=` means the default.
+
+    more: as a segmented control takes it.
+    """
+    chosen = st.segmented_control(
+        label, options, default=default, required=True, key=key, bind="query-params", **more
+    )  # fmt: skip
+    return chosen if chosen in options else default
+
+
 def _chosen(name: str, key: str, forgets: Sequence[str] = ()) -> None:
     change(name, str(st.session_state[key]), forgets)
 
@@ -103,6 +117,22 @@ def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False
         st.switch_page(f"pages/{page}.py", query_params=choices)
 
 
+def drop_endless_numbers() -> None:
+    """Take numbers that are too large for any computer out of the URL: widgets that are bound to it cannot."""
+    endless = [name for name in st.query_params if any(map(_is_endless, st.query_params.get_all(name)))]
+    for name in endless:
+        forget(name)
+    if endless:
+        st.rerun()
+
+
+def _is_endless(text: str) -> bool:
+    try:
+        return isinf(float(text))
+    except ValueError:
+        return False
+
+
 def permalink(*left_out: str, **more: str) -> str:
     """The address of this page with all choices that differ from the defaults."""
     chosen = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out} | more
@@ -116,4 +146,4 @@ def shown_errors() -> Iterator[None]:
     try:
         yield
     except LabSeqError as problem:
-        st.error(str(problem), icon=":material/error:")
+        st.error(in_markdown(shortened(str(problem), _MESSAGE)), icon=":material/error:")

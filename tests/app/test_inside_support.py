@@ -51,7 +51,7 @@ def test_a_sentence_with_its_rivals(open_page, place):
     learner = model(RUN, labels()[place])
     number = support_examples(learner)[3]["sequence"]
     app = open_page("inside", tab="HM-SVM", run=RUN)
-    app.segmented_control(key="margin").set_value(app.segmented_control(key="margin").options[place]).run()
+    app.segmented_control(key="svm").set_value(app.segmented_control(key="svm").options[place]).run()
     app.selectbox(key="sentence").set_value(str(number + 1)).run()
     assert problems(app) == []
     shown = next(

@@ -18,7 +18,7 @@ from labseq_core.dashboard_settings import app_path
 from tests.app.conftest import SECONDS_PER_RUN
 
 # Never clicked: what trains for long, and what asks for files from the net.
-LEFT_ALONE = re.compile("Start training|Go on|Download .*")
+LEFT_ALONE = re.compile("Start training|Go on|Make the learning curve|Download .*")
 # Texts that a visitor may type, and that a link may carry.
 TEXTS = (
     "", "cap", "Ana vive en Lima", "<b>a</b> \u202e ![x](y) *", "x" * 1500, "a " * 300, "$\\frac{1}{0}$ :red[b]", "0", "-1",

@@ -101,7 +101,7 @@ def test_support_sequences_are_chosen_and_downloaded(visit):
     page.get_by_role("heading", name="Support sequences of a sentence").wait_for()
     settle(page)
     page.get_by_role("radio", name="rescale=none, linear").click()
-    page.wait_for_url("**margin=**")
+    page.wait_for_url("**svm=**")
     settle(page)
     learner = model(MARGINS, label)
     page.get_by_text(f"{learner.n_support_sequences_:,} support sequences of").wait_for()

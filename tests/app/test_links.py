@@ -1,0 +1,55 @@
+"""Links that somebody has changed by hand, and choices that one page leaves to another."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+import pytest
+
+from labseq_core.dashboard_settings import app_path
+from tests.app.conftest import problems
+from tests.app.visits import FramedPages
+
+# Rows of buttons of which one is always chosen.
+ROWS = [
+    ("start", {"corpus": ""}), ("data", {"part": ""}), ("compare", {"score": ""}),
+    ("compare", {"view": "Labels", "method": ""}), ("abstain", {"model": ""}), ("inside", {"method": ""}),
+    ("inside", {"tab": "Boosting", "boosted": ""}),
+    ("inside", {"tab": "HM-SVM", "svm": ""}), ("inside", {"tab": "Margins", "scale": ""}),
+    ("inside", {"tab": "GPSC", "across": ""}), ("sequence", {"look": "", "recursion": ""}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "parameters"), ROWS)
+def test_a_link_that_chooses_nothing_means_the_usual_choice(open_page, page, parameters):
+    app = open_page(page, **parameters)
+    assert problems(app) == []
+    assert app.title
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "1e999", "-inf"])
+def test_a_number_beyond_all_bounds_is_dropped_from_the_address(open_page, monkeypatch, number):
+    monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", FramedPages)
+    app = open_page("train", sequences=number, seed="7", **{"crf.max_iter": number})
+    assert problems(app) == []
+    assert app.title[0].value == "Train"
+    assert app.number_input(key="sequences").value == 0
+    assert app.number_input(key="seed").value == 7, "the rest of the link is followed"
+    assert not {"sequences", "crf.max_iter"} & set(app.query_params)
+
+
+def test_a_key_means_one_kind_of_widget_on_all_pages():
+    # What is bound to the URL outlives a change of page, so a word chosen on one page would become a number on another.
+    kinds = defaultdict(set)
+    for file in app_path().parent.glob("pages/**/*.py"):
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                named = [word.value for word in call.keywords if word.arg == "key"] or (
+                    [call.args[1]] if call.func.attr == "pick" else []
+                )
+                for key in named:
+                    if isinstance(key, ast.Constant):
+                        kinds[key.value].add(call.func.attr)
+    assert kinds["margin"] == {"slider"}
+    assert {key: sorted(found) for key, found in kinds.items() if len(found) > 1} == {}
