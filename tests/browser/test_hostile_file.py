@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import store_upload
@@ -106,8 +106,8 @@ def test_a_hostile_file_comes_in_by_the_page(watched, served):
     page = watched.page
     before = files_in(served.server.place)
     upload(page, served.server.address, hostile.NAME, hostile.conll().replace(b"_i_", b"_j_"))
-    expect(page.get_by_text("(your file)")).to_contain_text(
-        "<img src=x onerror=window.pwned=1> $x$ **b** :red[c] conll.conll"
+    expect(chosen_corpus(page)).to_have_value(
+        "<img src=x onerror=window.pwned=1> $x$ **b** :red[c] conll.conll (your file)", timeout=MILLISECONDS
     )
     page.get_by_text("_j_", exact=True).first.wait_for()
     expect_harmless(watched)
@@ -124,6 +124,10 @@ def upload(page: Page, address: str, name: str, contents: bytes) -> None:
     page.get_by_role("button", name="Read the file").click()
 
 
+def chosen_corpus(page: Page) -> Locator:
+    return page.get_by_role("combobox", name="Corpus")
+
+
 def files_in(place: Path) -> set[Path]:
     return {
         path.relative_to(place)
@@ -135,10 +139,10 @@ def files_in(place: Path) -> set[Path]:
 @pytest.mark.parametrize(
     ("name", "contents", "message"),
     [
-        ("../../../etc/up.conll", b"a O\nb\n", "up.conll, line 2: "),
+        ("../../../etc/up.conll", b"a O\nb O\nc\n", "up.conll, line 3: 1 column where 2 were expected; give every token line"),
         ("/absolute/**b** :red[x] $y$.conll", b"a O\n\nb O\n", "**b** :red[x] $y$.conll: 2 sequences, too few"),
         (":material/delete: [l](http://foreign.invalid).csv", b"a,b\n1,2\n", "foreign.invalid).csv, line 1: no column 'token'"),
-        ("<b>bold.conll", b"a O\n<script>window.pwned=1</script>\n", "<b>bold.conll, line 2: "),
+        ("<b>bold.conll", b"a O\nb O\n<script>window.pwned=1</script>\n", "<b>bold.conll, line 3: 1 column"),
         ("zip.conll", b"PK\x03\x04\x14\0\0\0" + bytes(range(256)), "zip.conll, line 1: a NUL byte; save the file as plain"),
         ("picture.conll", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "picture.conll, line 3: a NUL byte; save the file as plain"),
         ("latin.conll", "a O\naño O\n".encode("latin-1"), "latin.conll, line 2: the byte 0xf1 is not UTF-8; read it with"),
@@ -159,10 +163,11 @@ def test_a_file_that_cannot_be_read_is_told_with_line_cause_and_fix(watched, ser
     assert files_in(served.server.place) == before, "nothing was written"
 
 
-@pytest.mark.parametrize("contents", [b"\xef\xbb\xbfAna B-PER\r\nsings O\r\n\r\nb O\r\n\r\nc O\r\n"])
-def test_marks_and_line_ends_of_windows_are_read(watched, served, contents):
+def test_marks_and_line_ends_of_windows_are_read(watched, served):
+    contents = b"\xef\xbb\xbfAna B-PER\r\n\r\nEva B-PER\r\n\r\nIda B-PER\r\n"
     upload(watched.page, served.server.address, "windows.conll", contents)
-    expect(watched.page.get_by_text("(your file)")).to_contain_text("windows.conll")
+    expect(chosen_corpus(watched.page)).to_have_value("windows.conll (your file)", timeout=MILLISECONDS)
+    watched.page.get_by_text("B-PER 1").wait_for()
     expect_harmless(watched)
 
 

@@ -111,7 +111,8 @@ def test_unwritable_place_is_named(tmp_path, monkeypatch):
 def test_names_of_files_are_short_and_turn_no_line_around():
     data = b"a O\n\nb O\n\nc O\n"
     names = {
-        "/etc/\u202edwssap\u200b.conll": "dwssap.conll", "..\\..\\up.conll": "up.conll", "\0\n.conll": ".conll", "\u202e": "data",
+        "/etc/\u202edwssap\u200b.conll": "dwssap.conll", "..\\..\\up.conll": "up.conll", "\0\n.conll": ".conll",
+        "\u202e": "data",
         "n" * 5000 + ".conll": "n" * 60 + "…" + "n" * 54 + ".conll",
     }  # fmt: skip
     for number, (name, shown) in enumerate(names.items()):
