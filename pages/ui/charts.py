@@ -20,6 +20,7 @@ FIGURE_FORMATS = ("PNG", "SVG")
 _FORMAT_KEY = "figures"
 MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 _LABELS_SHOWN = 60
+CELL_LETTERS = 20  # of a label beside a matrix
 _LINES_SHOWN = 12  # of one method: the newest
 _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
 GREY = "#8A94A0"  # for lines that must show on light and dark ground
@@ -191,7 +192,7 @@ def length_histogram(lengths: list[int]) -> go.Figure:
 
 def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[list[float]]) -> go.Figure:
     """Rows are true labels, columns predicted ones; colour is the share within the row, the number is the count."""
-    few, labels = len(labels) <= 12, names_in_chart(labels)
+    few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
     figure = go.Figure(
         go.Heatmap(
             z=shares, x=labels, y=labels, customdata=counts, text=counts if few else None,
@@ -239,7 +240,7 @@ def _sign(number: float) -> int:
 
 def transition_heat_map(labels: list[str], weights: list[list[float]]) -> go.Figure:
     """Rows are labels, columns the labels after them; what is forbidden (-inf) is a gap with a cross."""
-    few, labels = len(labels) <= 12, names_in_chart(labels)
+    few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
     shown = [[weight if isfinite(weight) else None for weight in row] for row in weights]
     texts = [["✕" if weight is None else f"{weight:.2f}" for weight in row] for row in shown]
     hints = [["forbidden" if weight is None else f"{weight:.5g}" for weight in row] for row in shown]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.charts import GREY, MARGIN, confusion_heat_map, in_lines
+from pages.ui.charts import CELL_LETTERS, GREY, MARGIN, confusion_heat_map, in_lines
 from pages.ui.colours import look
 from pages.ui.compare_words import Measure, cell_name
 from pages.ui.plain import names_in_chart, shortened
@@ -171,7 +171,7 @@ def clickable_confusion(
         for predicted, count, share in zip(labels, row, row_shares)
         if count
     ]
-    unseen, written = {"opacity": 0.0}, dict(zip(labels, names_in_chart(labels)))
+    unseen, written = {"opacity": 0.0}, dict(zip(labels, names_in_chart(labels, CELL_LETTERS)))
     figure.add_scatter(
         x=[written[cell[1]] for cell in cells], y=[written[cell[0]] for cell in cells], mode="markers", showlegend=False,
         marker={"symbol": "square", "size": min(_LARGEST_CELL, _HIGHEST / len(labels)), "opacity": 0.0},

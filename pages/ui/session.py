@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import isinf
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from labseq_core import LabSeqError
 from pages.ui.plain import in_markdown, shortened
@@ -120,9 +121,12 @@ def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False
 def drop_endless_numbers() -> None:
     """Take numbers that are too large for any computer out of the URL: widgets that are bound to it cannot."""
     endless = [name for name in st.query_params if any(map(_is_endless, st.query_params.get_all(name)))]
+    dropped = False
     for name in endless:
-        forget(name)
-    if endless:
+        with suppress(StreamlitAPIException):  # bound already, to a widget that has seen to it
+            forget(name)
+            dropped = True
+    if dropped:
         st.rerun()
 
 

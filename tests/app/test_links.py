@@ -39,6 +39,15 @@ def test_a_number_beyond_all_bounds_is_dropped_from_the_address(open_page, monke
     assert not {"sequences", "crf.max_iter"} & set(app.query_params)
 
 
+def test_a_number_beyond_all_bounds_may_stand_for_a_choice_of_the_page_before(open_page, monkeypatch):
+    monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", FramedPages)
+    app = open_page("start")
+    app.query_params["corpus"] = "1e999"
+    app.run()
+    assert problems(app) == []
+    assert app.title
+
+
 def test_a_key_means_one_kind_of_widget_on_all_pages():
     # What is bound to the URL outlives a change of page, so a word chosen on one page would become a number on another.
     kinds = defaultdict(set)

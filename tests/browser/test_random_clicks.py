@@ -157,3 +157,11 @@ def test_random_clicks_never_break_a_page(visit, seed):
     for _ in range(STEPS):
         visitor.step()
     visitor.watched.expect_clean()
+
+
+def test_a_link_with_numbers_beyond_all_bounds_opens_its_page(visit):
+    watched = visit(f"/train?sequences={'9' * 400}&crf.max_iter=1e999&seed=7")
+    assert watched.page.get_by_test_id("stException").count() == 0
+    assert watched.page.get_by_label("Seed").first.input_value() == "7"
+    assert "999" not in watched.page.url
+    watched.expect_clean()
