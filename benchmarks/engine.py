@@ -4,8 +4,8 @@
     labseq bench engine --part overhead --dataset parity --folds 5
     labseq bench engine --part list --runs 10000 --json
 
-overhead: ten methods in five folds, by a fresh process that runs the engine with one worker, and by a fresh process that
-performs the same tasks one after another; they take turns. Both load compiled code from the cache, which is filled first.
+overhead: ten methods in five folds, by the command `labseq compare`, and by a fresh process that performs the same tasks one
+after another; they take turns. Both load compiled code from the cache, which is filled first.
 """
 
 from __future__ import annotations
@@ -47,23 +47,18 @@ for number in range(len(tasks_of(ExperimentConfig.from_dict(config)))):
     job = {"config": config, "task": number, "chosen": None, "versions": versions(), "upload": None}
     perform(job, lambda event: None, lambda: False, parallel=True)
 """
-BY_ENGINE = """
-import json, sys, time
-from labseq_core.experiments import ExperimentConfig, status, submit
-run_id = submit(ExperimentConfig.from_dict(json.loads(sys.argv[1])))
-while status(run_id).active:
-    time.sleep(0.05)
-now = status(run_id)
-assert now.state == "done" and all(task.state == "done" for task in now.tasks), now
-"""
 
 
-def seconds_of(program: str, config: ExperimentConfig) -> float:
+def seconds_of(way: str, config: ExperimentConfig) -> float:
     """Of a fresh process with a fresh store."""
+    text = json.dumps(config.to_dict())
     with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "config.json"
+        file.write_text(text, encoding="utf-8")
+        words = {"hand": ["-c", BY_HAND, text], "engine": ["-m", "labseq_core.cli", "compare", str(file)]}[way]
         environment = {**os.environ, "LABSEQ_STORE": str(Path(folder) / "runs.sqlite")}
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-c", program, json.dumps(config.to_dict())], env=environment, check=True)
+        subprocess.run([sys.executable, *words], env=environment, check=True, capture_output=True)
         return time.perf_counter() - began
 
 
@@ -74,8 +69,8 @@ def overhead(datasets: Sequence[str], folds: int, repeats: int) -> list[dict]:
         found = {"hand": [], "engine": []}
         for turn in range(repeats):
             say(f"{name}, turn {turn + 1} of {repeats}")
-            found["hand"].append(seconds_of(BY_HAND, config))
-            found["engine"].append(seconds_of(BY_ENGINE, config))
+            for way in found:
+                found[way].append(seconds_of(way, config))
         best = {way: min(times) for way, times in found.items()}
         rows.append(
             {"dataset": name, "tasks": len(METHODS) * folds, **found, "overhead": best["engine"] / best["hand"] - 1}

@@ -42,8 +42,13 @@ def peak_megabytes() -> float | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def _status(key: str) -> float | None:
-    status = Path("/proc/self/status")
+def megabytes_of(process: int) -> float | None:
+    """What another process holds now; None where the system does not say."""
+    return _status("VmRSS", str(process))
+
+
+def _status(key: str, process: str = "self") -> float | None:
+    status = Path(f"/proc/{process}/status")
     if not status.exists():
         return None
     kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith(key + ":"))

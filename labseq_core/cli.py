@@ -15,6 +15,12 @@ METHODS_HELP = (
     "methods separated by commas, options after colons, values to choose from with | between them: "
     "'crf:l2=0.1,hmm,gps:kernel=poly:2:l2=0.3|1|3'"
 )
+# Written out here, since loading what knows them would make every command slow; a wrong one is refused there.
+FEATURES_HELP = "S1, S2, S3, POS, prosody, custom"
+METRICS_HELP = (
+    "accuracy, sequence_accuracy, span_f1, span_precision, span_recall, log_loss, brier, ece, aurc, used_share, "
+    "n_parameters, model_bytes, train_seconds, predict_seconds, peak_megabytes"
+)
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
     "crf": "our CRF beside python-crfsuite: time, memory, tagging speed",
@@ -23,6 +29,7 @@ BENCHMARKS = {
     "kernels": "hidden Markov SVMs and Gaussian processes beside other methods and quoted results",
     "gpsc": "Gaussian processes of degree 2: dense, sparse, and on a whole corpus beside our CRF",
     "engine": "runs: overhead beside the bare tasks, a question asked again, long lists",
+    "dashboard": "what visitors wait for: the first chart, clicks, trainings, other visitors",
     "encoding": "tokens per second of feature templates, beside a Python function per token",
     "cost": "what training takes, beside what the dashboard expects",
     "results": "F1 and error of every method on real corpora, beside quoted results",
@@ -61,20 +68,18 @@ class OneLineParser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     from labseq_core import __version__
     from labseq_core.data.readers import FORMATS
-    from labseq_core.experiments.config import METRICS
-    from labseq_core.features import TEMPLATES
 
     parser = OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
     parser.add_argument("--version", action="version", version=f"labseq {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, run, text: str, parent=commands) -> argparse.ArgumentParser:
-        made = parent.add_parser(name, help=text, description=text)
+        made = parent.add_parser(name, help=text.replace("%", "%%"), description=text)  # argparse formats help only
         made.set_defaults(run=run)
         return made
 
     def features(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--features", default="S3", choices=list(TEMPLATES), help="feature template (default S3)")
+        made.add_argument("--features", default="S3", help=f"feature template: {FEATURES_HELP} (default S3)")
         made.add_argument("--window", type=int, help="window of positions, odd (default: as usual for the template)")
         made.add_argument("--bins", type=int, help="bins for real-valued columns; 0 keeps the values")
         made.add_argument("--columns", help="columns to use, separated by commas")
@@ -116,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--folds", type=int, default=0, help="folds of cross-validation; 0: train and test part")
     compare.add_argument("--seed", type=int, default=0)
     compare.add_argument("--sequences", type=int, default=0, help="only the first so many of the training part; 0: all")
-    compare.add_argument("--metrics", help=f"columns of the table, separated by commas: {', '.join(METRICS)}")
+    compare.add_argument("--metrics", help=f"columns of the table, separated by commas: {METRICS_HELP}")
     compare.add_argument("--calibrate", action="store_true", help="scale scores to the development part (temperature)")
     compare.add_argument("--csv", help="write the scores to this file")
     as_json(compare)

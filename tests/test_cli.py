@@ -12,7 +12,9 @@ import pytest
 
 import labseq_core
 from labseq_core import CRF, FeatureTemplate, load_model, read_conll
-from labseq_core.cli import main
+from labseq_core.cli import FEATURES_HELP, METRICS_HELP, main
+from labseq_core.experiments.config import METRICS
+from labseq_core.features import TEMPLATES
 
 TRAIN = "Ana B-PER\nvive O\nen O\nLima B-LOC\n\nLima B-LOC\nduerme O\n\nAna B-PER\nduerme O\n\n"
 
@@ -152,6 +154,33 @@ def test_every_benchmark_is_a_module_and_the_other_way_round():
         path.stem for path in folder.glob("*.py") if "def main(" in path.read_text() and "prog=" in path.read_text()
     }
     assert set(BENCHMARKS) == runnable
+
+
+@pytest.mark.parametrize("words", [[], ["compare"], ["runs"], ["runs", "list"], ["bench"], ["reproduce"], ["datasets"]])
+def test_every_command_has_help(words, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main([*words, "--help"])
+    assert leaving.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: labseq")
+    assert "%%" not in shown
+
+
+def test_help_names_what_there_is():
+    assert FEATURES_HELP.split(", ") == list(TEMPLATES)
+    assert METRICS_HELP.split(", ") == list(METRICS)
+
+
+def test_the_command_line_loads_nothing_that_it_does_not_need():
+    code = "import sys; from labseq_core.cli import _parser; _parser(); print({'numba', 'scipy'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_the_package_offers_its_names():
+    assert set(labseq_core.__all__) == set(dir(labseq_core))
+    assert all(getattr(labseq_core, name) for name in labseq_core.__all__)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = labseq_core.nothing
 
 
 def test_a_closed_pipe_is_no_error(corpus):

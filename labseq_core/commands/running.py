@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
+from labseq_core._workers import start_ahead
 from labseq_core.commands.choices import feature_choice, method_choice
 from labseq_core.commands.progress import Bar
 
@@ -22,6 +23,8 @@ _TITLES = {
 
 
 def compare(chosen: argparse.Namespace) -> int:
+    if not chosen.scheduler:
+        start_ahead()  # to load takes a second: it does so while this process does
     from labseq_core.data.source import read_text
     from labseq_core.experiments import ExperimentConfig, notices
 

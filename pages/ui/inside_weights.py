@@ -25,7 +25,7 @@ def tab() -> None:
     choices = shown_choices(found, has_weights)
     # Every weight of a CRF means something; without one, the last method is that with most behind it.
     first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
-    method = session.pick("Method", "method", [choice.label for choice in choices], first.label)
+    method = session.pick("Method", "weigh", [choice.label for choice in choices], first.label)
     _side_by_side(found, method, caching.trained(found.run_id, method))
     l1_path.show(found)
 

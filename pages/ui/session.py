@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isinf
@@ -13,6 +14,10 @@ from streamlit.errors import StreamlitAPIException
 from labseq_core import LabSeqError
 from pages.ui.plain import in_markdown, shortened
 
+UNEXPECTED = (
+    "Something went wrong here, and it is not your fault: the server's log has the details. Your runs are safe. Make another "
+    "choice, or open the page anew from the list on the left."
+)
 _MESSAGE = 1000  # letters of an error that are shown
 _DIGITS = 10  # a number in the URL with more is none of ours
 
@@ -151,3 +156,11 @@ def shown_errors() -> Iterator[None]:
         yield
     except LabSeqError as problem:
         st.error(in_markdown(shortened(str(problem), _MESSAGE)), icon=":material/error:")
+    except Exception as problem:
+        unexpected(problem)
+
+
+def unexpected(problem: Exception) -> None:
+    """What nobody foresaw: the details are for the log, a visitor learns what can be done."""
+    traceback.print_exception(problem)
+    st.error(UNEXPECTED, icon=":material/error:")

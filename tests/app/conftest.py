@@ -16,9 +16,11 @@ from labseq_core.experiments.defaults import METHODS
 from labseq_core.experiments.service import run_id_of, run_row
 from labseq_core.experiments.store import RunStore
 from labseq_core.experiments.tasks import tasks_of
+from pages.ui import session
 from tests.experiments.runs import quick
 
 SECONDS_PER_RUN = 30
+SHOW_UNEXPECTED = session.unexpected
 SECONDS_TO_TRAIN = 180  # routines may have to be compiled first
 
 
@@ -26,6 +28,16 @@ SECONDS_TO_TRAIN = 180  # routines may have to be compiled first
 def first_page_compiled() -> None:
     """Every visit begins on Start, which asks three models; to compile is not what a page has its seconds for."""
     warm_up(methods=METHODS, parallel=False)
+
+
+@pytest.fixture(autouse=True)
+def nothing_unexpected(monkeypatch) -> None:
+    """What nobody foresaw must not hide behind the message that a visitor gets."""
+
+    def raise_it(problem: Exception) -> None:
+        raise problem
+
+    monkeypatch.setattr(session, "unexpected", raise_it)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from labseq_core.dashboard_settings import STREAMLIT_SETTINGS, app_path
 from labseq_core.experiments import MethodChoice, status
-from tests.app.conftest import SECONDS_PER_RUN, planted, problems
+from pages.ui import caching, session
+from tests.app.conftest import SECONDS_PER_RUN, SHOW_UNEXPECTED, planted, problems
 from tests.experiments.runs import quick, wait
 
 
@@ -35,6 +36,17 @@ def test_what_an_operator_should_know_stands_above_the_page(tmp_path, monkeypatc
         (warning,) = [each.value for each in app.warning]
         assert "A damaged run store was set aside as runs.sqlite.damaged-" in warning
     assert problems(app) == [], "a new store has been begun"
+
+
+def test_what_nobody_foresaw_is_told_without_details(monkeypatch, capsys):
+    def broken() -> None:
+        raise KeyError("/secret/place")
+
+    monkeypatch.setattr(session, "unexpected", SHOW_UNEXPECTED)
+    monkeypatch.setattr(caching, "corpus_defaults", broken)
+    app = opened()
+    assert problems(app) == [session.UNEXPECTED]
+    assert "/secret/place" in capsys.readouterr().err
 
 
 def test_a_store_that_cannot_be_used_is_told_and_not_thrown(tmp_path, monkeypatch):

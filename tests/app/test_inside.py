@@ -29,7 +29,7 @@ def test_the_default_model_is_shown_without_a_choice(open_page):
     app = open_page("inside")
     assert problems(app) == []
     assert app.selectbox(key="run.choice").value == RUN
-    assert app.segmented_control(key="method").value == "CRF"
+    assert app.segmented_control(key="weigh").value == "CRF"
     learner = model(RUN, "CRF")
     assert f"**{weight_summary(learner)['zero']:,}** of them" in text(app)
     bars, heat_map, *_ = charts(app)
@@ -54,8 +54,8 @@ def test_another_method_shows_its_own_numbers(open_page):
         MethodChoice("crf", {"max_iter": 5}), MethodChoice("perceptron", {"epochs": 1}), MethodChoice("hmm")
     )
     app = open_page("inside", run=run_id)
-    for method in app.segmented_control(key="method").options[1:]:
-        app.segmented_control(key="method").set_value(method).run()
+    for method in app.segmented_control(key="weigh").options[1:]:
+        app.segmented_control(key="weigh").set_value(method).run()
         assert problems(app) == []
         assert charts(app)[-1 - PATH]["z"] == transition_table(model(run_id, method))[1].tolist()
     expected = label_weights(model(run_id, "HMM"), app.selectbox(key="label").value)
@@ -109,7 +109,7 @@ def test_zeros_of_l1_and_forbidden_transitions_are_told(open_page):
     run_id = trained(MethodChoice("naive-bayes"), sparse, MethodChoice("maxent", {"max_iter": 5}))
     app = open_page("inside", run=run_id)
     assert problems(app) == []
-    control = app.segmented_control(key="method")
+    control = app.segmented_control(key="weigh")
     assert len(control.options) == 2  # not naive Bayes
     learner = model(run_id, control.value)
     zero = weight_summary(learner)["zero"]

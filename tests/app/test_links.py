@@ -1,20 +1,16 @@
-"""Links that somebody has changed by hand, and choices that one page leaves to another."""
+"""Links that somebody has changed by hand."""
 
 from __future__ import annotations
 
-import ast
-from collections import defaultdict
-
 import pytest
 
-from labseq_core.dashboard_settings import app_path
 from tests.app.conftest import problems
 from tests.app.visits import FramedPages
 
 # Rows of buttons of which one is always chosen.
 ROWS = [
     ("start", {"corpus": ""}), ("data", {"part": ""}), ("compare", {"score": ""}),
-    ("compare", {"view": "Labels", "method": ""}), ("abstain", {"model": ""}), ("inside", {"method": ""}),
+    ("compare", {"view": "Labels", "method": ""}), ("abstain", {"model": ""}), ("inside", {"weigh": ""}),
     ("inside", {"tab": "Boosting", "boosted": ""}),
     ("inside", {"tab": "HM-SVM", "svm": ""}), ("inside", {"tab": "Margins", "scale": ""}),
     ("inside", {"tab": "GPSC", "across": ""}), ("sequence", {"look": "", "recursion": ""}),
@@ -46,19 +42,3 @@ def test_a_number_beyond_all_bounds_may_stand_for_a_choice_of_the_page_before(op
     app.run()
     assert problems(app) == []
     assert app.title
-
-
-def test_a_key_means_one_kind_of_widget_on_all_pages():
-    # What is bound to the URL outlives a change of page, so a word chosen on one page would become a number on another.
-    kinds = defaultdict(set)
-    for file in app_path().parent.glob("pages/**/*.py"):
-        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-                named = [word.value for word in call.keywords if word.arg == "key"] or (
-                    [call.args[1]] if call.func.attr == "pick" else []
-                )
-                for key in named:
-                    if isinstance(key, ast.Constant):
-                        kinds[key.value].add(call.func.attr)
-    assert kinds["margin"] == {"slider"}
-    assert {key: sorted(found) for key, found in kinds.items() if len(found) > 1} == {}

@@ -32,6 +32,13 @@ def test_methods_differ_in_more_than_colour():
     assert len({each.pattern for each in looks}) == len({each.marker for each in looks}) == len(COLOURS)
 
 
+def test_no_two_widgets_share_a_key():
+    """All pages keep their choices in one session: what one page means by a key would break another."""
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in sorted(_HERE.parent.rglob("*.py")))
+    keys = [*re.findall(r'\bkey="([^"]+)"', sources), *re.findall(r'\bpick\(\s*"[^"]+", "([^"]+)"', sources)]
+    assert sorted(keys) == sorted(set(keys))
+
+
 def test_short_names_say_only_what_differs():
     boosted = [MethodChoice("boost", {"bound": bound, "rounds": 9}) for bound in ("loose", "exact")]
     assert list(short_names(boosted).values()) == ["loose", "exact"]

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import MethodChoice
+from pages.ui.session import UNEXPECTED
 from tests.browser import hostile
 from tests.browser.conftest import Watched, _watch
 from tests.browser.server import Dashboard, running_dashboard, settle
@@ -73,7 +74,7 @@ def watched(browser: Browser, served: Served) -> Iterator[Watched]:
 def expect_harmless(watched: Watched) -> None:
     page = watched.page
     assert page.evaluate("window.pwned") is None
-    assert page.get_by_test_id("stException").count() == 0
+    assert page.get_by_test_id("stException").count() == page.get_by_text(UNEXPECTED).count() == 0
     main = page.get_by_test_id("stMain")
     assert main.locator(ELEMENTS).count() == 0, main.locator(ELEMENTS).first.evaluate("element => element.outerHTML")
     too_wide = page.evaluate(

@@ -12,6 +12,7 @@ from random import Random
 import pytest
 from playwright.sync_api import Error, Locator
 
+from pages.ui.session import UNEXPECTED
 from tests.browser.conftest import Watched
 from tests.browser.server import settle
 
@@ -66,6 +67,7 @@ class Visitor:
         try:
             settle(self.page)
             assert self.page.get_by_test_id("stException").count() == 0, "an exception is shown"
+            assert self.page.get_by_text(UNEXPECTED).count() == 0, "an exception that nobody foresaw"
             self.watched.expect_clean()
         except (AssertionError, Error) as problem:
             raise AssertionError(self._told(str(problem))) from problem

@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import Future
 
 from labseq_core._checks import LabSeqError
+from labseq_core._workers import take_worker, workers_here
 from labseq_core.experiments.executors.base import PATIENCE, Job, Listener, WorkerLost
 from labseq_core.experiments.runner import Cancelled, TaskOutcome
 
@@ -25,10 +23,8 @@ class LocalProcesses:
     name = "processes of this machine"
     remote = False
 
-    def __init__(self, n_processes: int | None = None):
-        cores = os.cpu_count() or 1
-        self._n = n_processes or max(1, cores - 1)
-        self._threads = max(1, cores // self._n)
+    def __init__(self):
+        self._n, _ = workers_here()
         self._lock = threading.Lock()
         self._processes: list[_Process] = []
 
@@ -40,7 +36,7 @@ class LocalProcesses:
             self._processes = [process for process in self._processes if process.alive]
             free = next((process for process in self._processes if process.job_id is None), None)
             if free is None:
-                free = _Process(self._threads)
+                free = _Process()
                 self._processes.append(free)
             return free.perform(job, listener)
 
@@ -67,12 +63,8 @@ class LocalProcesses:
 class _Process:
     """One worker process and the thread that reads what it says."""
 
-    def __init__(self, threads: int):
-        environment = {**os.environ, "NUMBA_NUM_THREADS": str(threads)}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "labseq_core.experiments.worker"], env=environment, text=True, encoding="utf-8",
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+    def __init__(self):
+        self._process = take_worker()
         self._lock = threading.Lock()  # a job must not be given to a process at the moment it ends
         self._future: Future | None = None
         self._listener: Listener | None = None
