@@ -32,6 +32,7 @@ BUTTONS = (
     "[data-testid=stMain] :is(button, summary, [role=tab]):visible:not([disabled]):not([data-testid=stElementToolbar] *)"
     ":not([data-testid=stFileUploader] *), [data-testid=stSidebar] a:visible"
 )
+UNSEEN_NAME = "button => button.ariaLabel || button.dataset.title || button.title || ''"
 TRIES = 30
 MILLISECONDS_TO_CLICK = 4000
 
@@ -84,10 +85,13 @@ class Visitor:
         target = self._one_of(BUTTONS)
         if target is None:
             return None
-        name = " ".join(target.inner_text(timeout=MILLISECONDS_TO_CLICK).split())[:60]
+        shown = target.inner_text(timeout=MILLISECONDS_TO_CLICK)
+        name = " ".join((shown.strip() or target.evaluate(UNSEEN_NAME)).split())[:60]
         if LEFT_ALONE.search(name):
             return None
         target.click(timeout=MILLISECONDS_TO_CLICK)
+        if name in ("Fullscreen", "Open"):  # a chart, or a list of options: nothing else can be reached then
+            self.page.keyboard.press("Escape")
         return f"click {name!r}"
 
     def _choose(self) -> str | None:
