@@ -14,7 +14,6 @@ INSTALL = $(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && pip="$(VENV_PYTHON)
 .PHONY: run test test-full lint clean
 
 run: .venv/.installed
-	@.venv/bin/labseq warm-up --first-page
 	@.venv/bin/labseq app
 
 test: lint

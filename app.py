@@ -5,12 +5,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from labseq_core import __version__, serving
+
+serving.wait_until_loaded()
 # In an installed package nothing else makes `pages` importable.
 HERE = str(Path(__file__).resolve().parent)
 if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
-from labseq_core import __version__  # noqa: E402
 from pages.ui import charts, server, session  # noqa: E402
 from pages.ui.navigation import navigate  # noqa: E402
 
@@ -19,7 +21,6 @@ session.drop_endless_numbers()
 with st.sidebar:
     charts.choose_figure_format()
     st.caption(f"LabSeq {__version__}. Everything runs on this machine; nothing is sent anywhere.")
-server.go_on_with_interrupted_runs()
 server.show_notices()
 with session.shown_errors():
     page.run()

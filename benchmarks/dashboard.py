@@ -197,7 +197,7 @@ def show(report: dict) -> None:
         for name, title in titles.items():
             print(f"{title}, s:", " ".join(f"{value:.2f}" for value in report["train"][name]))
     for row in report.get("users", ()):
-        print(f"{row['users']} users beside {row['beside']}: {_line(row['later'], 1000)} ms; first visits "
+        print(f"{row['users']} users beside {row['beside']}: {_line(row['later'], 1000)} ms; opening links "
               f"{_line(row['first'], 1000)} ms; {row['errors']} errors; server {row['megabytes']:.0f} MB")  # fmt: skip
 
 

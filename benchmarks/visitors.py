@@ -25,7 +25,7 @@ PLACES = (
 
 @dataclass
 class Waits:
-    """Seconds from a click to the end of the page's run; the first visit of each visitor counts apart."""
+    """Seconds from a click to the end of the page's run; opening a link anew counts apart."""
 
     first: list[float] = field(default_factory=list)
     later: list[float] = field(default_factory=list)
@@ -45,16 +45,23 @@ async def _browse(stream: str, visitors: int, seconds: float, seed: int) -> Wait
 
 
 async def _visit(stream: str, random: Random, until: float, waits: Waits) -> None:
+    """Half of the clicks are on the page that is open, a quarter lead to another one, a quarter are links to follow anew."""
     await asyncio.sleep(random.uniform(0, THINK_SECONDS))
-    async with connect(stream, subprotocols=["streamlit"], max_size=None) as line:
-        found = waits.first
-        while time.monotonic() < until:
-            page, choices = random.choice(PLACES)
-            began = time.monotonic()
-            waits.errors += await _open(line, page, choices)
-            found.append(time.monotonic() - began)
-            found = waits.later
-            await asyncio.sleep(random.uniform(0, 2 * THINK_SECONDS))
+    while time.monotonic() < until:
+        page, choices = random.choice(PLACES)
+        async with connect(stream, subprotocols=["streamlit"], max_size=None) as line:
+            found = waits.first
+            while time.monotonic() < until:
+                began = time.monotonic()
+                waits.errors += await _open(line, page, choices)
+                found.append(time.monotonic() - began)
+                found = waits.later
+                await asyncio.sleep(random.uniform(0, 2 * THINK_SECONDS))
+                kind = random.random()
+                if kind < 0.25:
+                    break
+                if kind < 0.5:
+                    page, choices = random.choice(PLACES)
 
 
 async def _open(line: ClientConnection, page: str, choices: str) -> int:

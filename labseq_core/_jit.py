@@ -2,60 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numba
+
+from labseq_core._code_cache import code_directory
 
 PARALLEL_FROM = 10_000_000  # multiplications, some ten milliseconds
 # No fastmath: it breaks the guards against -inf. error_model="numpy" spares a zero test at each division.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
 
-def cache_root() -> Path:
-    """Where LabSeq keeps what can be made again: compiled code and downloaded corpora (`LABSEQ_CACHE_DIR`)."""
-    chosen = os.environ.get("LABSEQ_CACHE_DIR")
-    if chosen:
-        return Path(chosen).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    return Path(base) / "labseq"
-
-
-def _code_directory() -> str | None:
-    """A directory named by a hash of all sources with compiled routines: an edited callee must not leave its callers stale.
-
-    None where it cannot be written: routines are then compiled anew in each process.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    core = Path(__file__).parent
-    for source in sorted(core.rglob("*.py")):
-        text = source.read_bytes()
-        if b"\n@compiled" in text or b"\n@BatchRoutine" in text or source.name == "_jit.py":
-            digest.update(source.relative_to(core).as_posix().encode())
-            digest.update(text)
-    directory = cache_root() / f"compiled-{digest.hexdigest()[:16]}"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError:
-        return None
-    return str(directory)
-
-
-_DIRECTORY = _code_directory()
+_DIRECTORY = code_directory()
 
 
 @contextmanager
 def _cache_in_own_directory() -> Iterator[None]:
     """numba reads its cache directory when a function is decorated: ours is set for that moment only."""
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _DIRECTORY or before
+    numba.config.CACHE_DIR = str(_DIRECTORY) if _DIRECTORY else before
     try:
         yield
     finally:

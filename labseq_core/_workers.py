@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+SCHEDULER_VARIABLE = "LABSEQ_SCHEDULER"  # the address of a Dask scheduler whose workers train instead
 _ahead: list[subprocess.Popen] = []
 
 

@@ -1,85 +1,88 @@
-"""Learn: short lessons, each with a demonstration one click away."""
+"""Learn: short lessons, each with a picture of real results and demonstrations one click away."""
 
-import pandas as pd
 import streamlit as st
 
-from labseq_core.explain.loss_curves import losses_at
-from pages.ui import caching, charts, lesson_charts, session
-from pages.ui.downloads import csv_button
-from pages.ui.lessons import LESSONS, PROPERTIES, Lesson
+from pages.ui import session
+from pages.ui.lesson_pictures import PICTURES
+from pages.ui.lessons import LESSONS, Lesson
 from pages.ui.navigation import only_in_app
+from pages.ui.properties import METHODS, PROPERTIES, Cell
 
-TABLE = "properties"
+NAME, TABLE = "lesson", "properties"
+_WIDTHS = [3, 2, 2, 2, 2]
 
 
 def lesson(key: str, chosen: Lesson) -> None:
-    left, right = st.columns([3, 2], gap="large")
-    with left:
+    text, picture = st.columns([4, 5], gap="large")
+    with text:
         st.header(chosen.title)
         st.markdown(chosen.text)
-    with right:
-        st.header("See it, try it")
-        for link in chosen.links:
-            session.go(link.label, link.page, link.icon, main=link.icon == "visibility", fresh=True, **link.choices)
+        st.subheader("Try it")
+        with st.container(horizontal=True):
+            for link in chosen.links:
+                kind = "primary" if link.icon == "visibility" else "secondary"
+                if st.button(link.label, key=f"link.{link.label}", icon=f":material/{link.icon}:", type=kind):
+                    leave(key, link.page, link.choices)
+    with picture:
+        st.header("What to see")
+        PICTURES[key]()
         st.info(chosen.question, icon=":material/help:")
-    if key == "losses":
-        losses()
-    if key == "margin":
-        mistakes()
-
-
-def losses() -> None:
-    margin = st.slider(
-        "Margin of the example", -2.0, 3.0, 0.5, 0.1, key="margin", bind="query-params",
-        help="Above 0 the true labelling wins; a hard margin asks for 1.",
-    )  # fmt: skip
-    rows = losses_at(margin)
-    chart, table = st.columns([3, 2], gap="large")
-    with chart:
-        charts.draw(lesson_charts.loss_picture(margin), "losses", lesson_charts.loss_text(rows, margin))
-    with table:
-        st.dataframe(
-            rows, hide_index=True,
-            column_config={name: st.column_config.NumberColumn(format="%.3f") for name in ("value", "pull")},
-        )  # fmt: skip
-        st.caption("Log is measured in bits here, so that it bounds the count of errors too. Pull: minus the slope.")
-
-
-def mistakes() -> None:
-    rows = caching.lesson_table("mistakes")
-    if not rows:
-        st.info("The numbers of this lesson are missing; `labseq defaults lessons` makes them.", icon=":material/info:")
-        return
-    table = pd.DataFrame(rows)
-    chart, numbers = st.columns(2, gap="large")
-    with chart:
-        charts.draw(lesson_charts.mistake_picture(rows), "mistakes", lesson_charts.mistake_text(rows))
-    with numbers:
-        st.dataframe(
-            table, hide_index=True,
-            column_config={
-                "longest": st.column_config.NumberColumn("R", format="%.2f"),
-                "margin": st.column_config.NumberColumn("γ", format="%.3f"),
-                "bound": st.column_config.NumberColumn("(R/γ)²", format="%.0f"),
-            },
-        )  # fmt: skip
-        csv_button("These numbers as CSV", table, "labseq-mistakes.csv")
 
 
 def properties() -> None:
+    """A grid of links; on narrow screens the cells of a property stand under it, each with its method."""
     st.header("What each method has")
-    st.caption("After thesis, Table 5.2. The buttons lead to the lesson that shows the row.")
-    table = pd.DataFrame.from_dict({name: cells for name, (_, cells) in PROPERTIES.items()}, orient="index")
-    st.table(table.rename_axis("Property"))
-    with st.container(horizontal=True):
-        for name, (key, _) in PROPERTIES.items():
-            session.go(name, "learn", "school", lesson=key)
+    st.markdown("After thesis, Table 5.2. **Every cell is a link** to a place where it can be seen on real results.")
+    with st.container(key="properties"):
+        with st.container(key="properties-head"):
+            for column, name in zip(st.columns(_WIDTHS), ("Property", *METHODS), strict=True):
+                column.markdown(f"**{name}**")
+        for name, kept in PROPERTIES.items():
+            first, *others = st.columns(_WIDTHS, vertical_alignment="center", border=False)
+            first.markdown(f"**{name}**: {kept.meaning}")
+            for column, method, cell in zip(others, METHODS, kept.cells, strict=True):
+                with column:
+                    cell_link(name, method, cell)
+    with st.expander("What each link shows", icon=":material/menu_book:"):
+        for name, kept in PROPERTIES.items():
+            lines = [f"- {method}, *{cell.says}*: {cell.look_for}" for method, cell in zip(METHODS, kept.cells)]
+            st.markdown(f"**{name}**\n" + "\n".join(lines))
+
+
+def cell_link(name: str, method: str, cell: Cell) -> None:
+    # The method is hidden from sight where the head of the table says it, but read aloud everywhere.
+    label = f"**{method}:** {cell.says}"
+    if st.button(label, key=f"cell.{name}.{method}", type="tertiary", help=cell.look_for):
+        leave(TABLE, cell.page, cell.choices)
+
+
+def leave(key: str, page: str, choices: dict[str, str | list[str]]) -> None:
+    """Go to another page with these choices and no others: pages prefer what was chosen there before to a value in a link
+    that is the usual one. The lesson is remembered for the way back.
+    """
+    st.session_state.clear()
+    session.remember(NAME, key)
+    st.switch_page(f"pages/{page}.py", query_params=choices)
+
+
+def before_and_after(keys: list[str], key: str) -> None:
+    """Buttons to the lessons before and after, in the order of the list."""
+    place = keys.index(key)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for name, icon, other in (("Previous", "arrow_back", place - 1), ("Next", "arrow_forward", place + 1)):
+            there = 0 <= other < len(keys)
+            st.button(
+                f"{name} lesson", icon=f":material/{icon}:", disabled=not there, on_click=session.change,
+                args=(NAME, keys[other] if there else key), help=titles[keys[other]] if there else None,
+            )  # fmt: skip
+        st.caption(f"Lesson {place + 1} of {len(keys)}")
 
 
 only_in_app()
 st.title("Learn")
 titles = {key: chosen.title for key, chosen in LESSONS.items()} | {TABLE: "All methods in one table"}
-key = session.choose("Lesson", "lesson", list(titles), titles.__getitem__, next(iter(titles)))
+key = session.choose("Lesson", NAME, list(titles), titles.__getitem__, next(iter(titles)))
+before_and_after(list(titles), key)
 if key == TABLE:
     properties()
 else:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
-from labseq_core._workers import start_ahead
+from labseq_core._workers import SCHEDULER_VARIABLE, start_ahead
 from labseq_core.commands.choices import feature_choice, method_choice
 from labseq_core.commands.progress import Bar
 
@@ -68,8 +68,6 @@ def follow(config, scheduler: str | None = None) -> str:
 
 
 def _use(scheduler: str | None) -> None:
-    from labseq_core.experiments.service import SCHEDULER_VARIABLE
-
     if scheduler:
         os.environ[SCHEDULER_VARIABLE] = scheduler
 

@@ -9,21 +9,25 @@ import sys
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
+from labseq_core._workers import SCHEDULER_VARIABLE
 from labseq_core.commands.progress import Bar
 from labseq_core.commands.running import follow
 
+_COMPILING = "Compiling (the first time, then kept)"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def app(chosen: argparse.Namespace) -> int | None:
+    from labseq_core._code_cache import first_page_is_compiled
     from labseq_core.dashboard_settings import STREAMLIT_SETTINGS, app_path
-    from labseq_core.experiments.service import SCHEDULER_VARIABLE
 
+    if not first_page_is_compiled():
+        compile_first_page()
     port = chosen.port or _free_port(chosen.host)
     shown = not chosen.no_browser and (sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY")))
     settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port, "server.headless": not shown}
     flags = [f"--{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in settings.items()]
-    command = [sys.executable, "-m", "streamlit", "run", str(app_path()), *flags]
+    command = [sys.executable, "-c", "from labseq_core.serving import main; main()", str(app_path()), *flags]
     if chosen.scheduler:
         os.environ[SCHEDULER_VARIABLE] = chosen.scheduler
     print(f"LabSeq is at http://{chosen.host}:{port} (Ctrl+C ends it)", flush=True)
@@ -52,12 +56,24 @@ def _free_port(host: str, usual: int = 8501) -> int:
 def compile_ahead(chosen: argparse.Namespace) -> None:
     from labseq_core._jit import warm_up
 
-    bar = Bar("Compiling (the first time, then kept)")
-    methods = None
     if chosen.first_page:
-        from labseq_core.experiments.defaults import METHODS as methods
-    warm_up(lambda what, fraction: bar.show(fraction, what), methods, parallel=not chosen.first_page)
+        compile_first_page()
+        return
+    bar = Bar(_COMPILING)
+    warm_up(lambda what, fraction: bar.show(fraction, what))
     bar.close()
+
+
+def compile_first_page() -> None:
+    """What the dashboard shows before any click."""
+    from labseq_core._code_cache import mark_first_page_compiled
+    from labseq_core._jit import warm_up
+    from labseq_core.experiments.defaults import METHODS
+
+    bar = Bar(_COMPILING)
+    warm_up(lambda what, fraction: bar.show(fraction, what), METHODS, parallel=False)
+    bar.close()
+    mark_first_page_compiled()
 
 
 def defaults(chosen: argparse.Namespace) -> None:

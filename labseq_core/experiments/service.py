@@ -14,6 +14,7 @@ import threading
 from dataclasses import dataclass
 
 from labseq_core._checks import LabSeqError
+from labseq_core._workers import SCHEDULER_VARIABLE
 from labseq_core.evaluation import compare_all
 from labseq_core.experiments.collecting import final_tasks
 from labseq_core.experiments.config import ExperimentConfig
@@ -29,7 +30,6 @@ from labseq_core.experiments.versions import versions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import load_model
 
-SCHEDULER_VARIABLE = "LABSEQ_SCHEDULER"
 RESUMED_AT_MOST = 3  # times without being asked: what brings a server down must not do so for ever
 _DEFAULT = "default:"
 

@@ -71,6 +71,15 @@ def largest_weights(learner: BoostingLearner, rounds: int, top: int = 15) -> lis
     ]
 
 
+def sizes_by_round(learner: BoostingLearner) -> list[dict]:
+    """A row per round: how many different features had been chosen by then, and the accuracy on development data."""
+    chosen, rows = set(), []
+    for row in round_rows(learner):
+        chosen.add(row["feature"])
+        rows.append({"round": row["round"], "features": len(chosen), "dev_accuracy": row["dev_accuracy"]})
+    return rows
+
+
 def repeated_features(learners: Mapping[str, BoostingLearner], first: int = 100) -> list[dict]:
     """Features that any of the models chose more than once in its first rounds, and how often each did (T Table 3.3).
 

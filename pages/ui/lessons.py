@@ -38,7 +38,7 @@ A **hidden Markov model** describes how sentences come about: a label follows a 
 $$p(x, y) = \prod_t p(y_t \mid y_{t-1})\, p(x_t \mid y_t)$$
 
 It is trained by counting, at once. But it must describe the words too, and takes its clues for independent: the word, its
-ending and its neighbours count as if they had nothing to do with one another.
+spelling and its neighbours count as if they had nothing to do with one another.
 
 A **conditional random field** does not describe words, only labels given words. Clues may overlap as they like; each gets the
 weight that makes the true labellings probable together with all others.
@@ -46,10 +46,17 @@ weight that makes the true labellings probable together with all others.
 $$p(y \mid x) = \frac{1}{Z(x)} \exp\Big(\sum_t w_{y_t} \cdot \phi_t(x) + \sum_t w_{y_{t-1} y_t}\Big)$$
 """,
         (
-            _see("See both on Spanish names", "compare", run="default:spanish-ner"),
+            _see("What the CRF's clues weigh", "inside", tab="Weights", run="default:spanish-ner"),
             _train("Train both with words alone", "spanish-ner", ["HMM", "CRF"], features="S1"),
+            _train(
+                "Train both with all clues",
+                "spanish-ner",
+                ["HMM", "CRF"],
+                features="S3",
+                **{"hmm.emissions": "attributes", "hmm.smoothing": "0.0001"},
+            ),
         ),
-        "With words alone (S1), how much of the CRF's lead is left? What does that say about where the lead comes from?",
+        "Which of the two would you believe when it says how sure it is, and why?",
     ),
     "losses": Lesson(
         "Log, exp and hinge loss",
@@ -76,11 +83,11 @@ Novikoff: if some weights of length 1 let every true labelling win by $\gamma$, 
 $$\text{mistakes} \le (R / \gamma)^2$$
 
 whatever the order, however long the training goes on. A wide margin means few mistakes; that is why the **HM-SVM** looks for
-the widest. Below are the mistakes that the perceptron really made until it made no more, beside the bound.
+the widest. The picture has the mistakes that the perceptron really made until it made no more, beside the bound.
 """,
         (
+            _see("Margins of three methods", "inside", tab="Margins"),
             _train("Train perceptron and HM-SVM", "spanish-ner", ["Averaged perceptron", "HM-SVM"]),
-            _see("Margins from inside", "inside", tab="HM-SVM"),
         ),
         "The bound is far above the mistakes made. Which of its two ingredients is the pessimistic one here?",
     ),
@@ -90,9 +97,10 @@ the widest. Below are the mistakes that the perceptron really made until it made
 Boosting changes **one weight a round**: the one that lowers a bound on the exponential loss most. What never comes up stays
 exactly zero, so the model is small and can be read from the top.
 
-$$\sum_i \Big(\frac{1}{p(y^i \mid x^i)} - 1\Big) \quad \text{falls from round to round}$$
+$$\sum_i \Big(\frac{1}{p(y^i \mid x^i)} - 1\Big)$$
 
-A loose bound is cheap but takes small steps, and comes back to the same feature again and again; a tight one does not.
+This loss falls from round to round. A loose bound is cheap but takes small steps, and comes back to the same feature again
+and again; a tight one does not.
 """,
         (
             _see("Replay the rounds", "inside", tab="Boosting"),
@@ -131,7 +139,7 @@ beforehand, and the most probable one given the data is taken.
 $$\min_f\; \sum_i -\log p(y^i \mid x^i, f) + \frac{\lambda}{2} \lVert f \rVert^2$$
 
 The best function is a sum over **all** training observations, so prediction is slow. A greedy method takes the most useful
-ones step by step; a few per cent are nearly as good.
+ones step by step; a small part of them is nearly as good as all.
 """,
         (_see("Accuracy against sparseness", "inside", tab="GPSC"),),
         "Where on the curve would you stop if each prediction had to be ten times as fast?",
@@ -150,22 +158,6 @@ That pays only if the probabilities keep their word: of what a model is 80 % sur
             _see("Move the threshold", "abstain"),
             _see("With a method that has no probabilities", "abstain", gaps="true", threshold="0.85"),
         ),
-        "Which share of the errors disappears when the least sure 15 % are left to a person?",
+        "A wrong answer costs you ten times as much as asking a person. Which share would you let the model answer?",
     ),
 }
-
-# T Table 5.2: property -> method -> what it is, and the lesson that shows it.
-PROPERTIES = {
-    "Loss function": ("losses", {"CRF": "log", "Boosting": "exp", "HM-SVM": "hinge", "GPSC": "log"}),
-    "Overlapping features": ("generative", {"CRF": "yes", "Boosting": "yes", "HM-SVM": "yes", "GPSC": "yes"}),
-    "Regularisation": (
-        "margin", {"CRF": "penalty", "Boosting": "ensemble margin", "HM-SVM": "margin", "GPSC": "Gaussian prior"},
-    ),
-    "Few features": ("boosting", {"CRF": "no", "Boosting": "yes", "HM-SVM": "no", "GPSC": "no"}),
-    "Probabilities": ("abstain", {"CRF": "yes", "Boosting": "no", "HM-SVM": "no", "GPSC": "yes"}),
-    "Kernels": ("kernel", {"CRF": "no", "Boosting": "no", "HM-SVM": "yes", "GPSC": "yes"}),
-    "Computation": (
-        "losses",
-        {"CRF": "forward-backward", "Boosting": "forward-backward", "HM-SVM": "Viterbi", "GPSC": "forward-backward"},
-    ),
-}  # fmt: skip

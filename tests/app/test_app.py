@@ -7,11 +7,10 @@ import sys
 
 from streamlit.testing.v1 import AppTest
 
+from labseq_core import serving
 from labseq_core.dashboard_settings import STREAMLIT_SETTINGS, app_path
-from labseq_core.experiments import MethodChoice, status
 from pages.ui import caching, session
-from tests.app.conftest import SECONDS_PER_RUN, SHOW_UNEXPECTED, planted, problems
-from tests.experiments.runs import quick, wait
+from tests.app.conftest import SECONDS_PER_RUN, SHOW_UNEXPECTED, problems
 
 
 def test_a_first_visit_by_a_link_to_a_page_goes_through_the_app():
@@ -31,6 +30,7 @@ def opened() -> AppTest:
 def test_what_an_operator_should_know_stands_above_the_page(tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
     (tmp_path / "runs.sqlite").write_bytes(b"nonsense" * 1000)
+    serving.go_on()  # as the server does when it has been started
     for app in (opened(), opened()):
         assert app.title
         (warning,) = [each.value for each in app.warning]
@@ -56,18 +56,6 @@ def test_a_store_that_cannot_be_used_is_told_and_not_thrown(tmp_path, monkeypatc
     assert app.title
     assert not app.exception
     assert "set LABSEQ_STORE" in problems(app)[0]
-
-
-def test_a_server_goes_on_with_interrupted_runs_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
-    first, second = quick(methods=(MethodChoice("hmm"),)), quick(methods=(MethodChoice("hmm"),), seed=1)
-    run_id = planted("running", first, owner="gone")
-    assert status(run_id).state == "dead"
-    opened()
-    wait(run_id, lambda now: now.state == "done")
-    later = planted("running", second, owner="gone")
-    opened()
-    assert status(later).state == "dead", "only what was interrupted before the server began"
 
 
 def test_streamlit_knows_every_setting():

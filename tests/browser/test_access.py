@@ -12,6 +12,7 @@ PAGES = (
     "/compare?view=Sentences", "/compare?view=Learning+curve", "/abstain", "/abstain?gaps=true", "/inside",
     "/inside?tab=Boosting", "/inside?tab=HM-SVM", "/inside?tab=Margins", "/inside?tab=GPSC", "/sequence",
     "/sequence?run=default:abstention&words=she+went+home",
+    "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ from labseq_core.explain import (
     repeated_features,
     round_rows,
     rounds_csv,
+    sizes_by_round,
 )
 from tests.reference import toy
 
@@ -82,6 +83,15 @@ def test_curves_of_very_long_sequences_stay_numbers():
     curves = bound_curves(model, X_long, Y_long, label="A", previous_label="B", after=0, points=9)
     assert len(curves["step"]) == 9
     assert np.isfinite([curves[kind] for kind in ("loose", "tight", "exact")]).all()
+
+
+def test_sizes_count_each_feature_once(models):
+    model = models["loose"]
+    rows = sizes_by_round(model)
+    chosen = model.rounds_["feature"].tolist()
+    assert [row["features"] for row in rows] == [len(set(chosen[:number])) for number in range(1, len(chosen) + 1)]
+    assert rows[-1]["features"] < len(rows), "the loose bound comes back to features"
+    assert rows[0]["dev_accuracy"] is None  # trained without development data
 
 
 def test_repeated_features_by_bound(models):

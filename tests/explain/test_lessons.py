@@ -1,14 +1,15 @@
-"""Numbers of the lessons: losses by their definitions, the perceptron's mistakes by the perceptron, the bound by its proof."""
+"""Numbers of the lessons: losses by definition, mistakes by the perceptron, their bound by its proof, clues by training."""
 
 import numpy as np
 import pytest
 
 from labseq_core import DualPerceptron, FeatureTemplate, load_dataset
-from labseq_core.experiments.lessons import SENTENCES, lessons, mistake_rows
+from labseq_core.experiments.lessons import CLUES, SENTENCES, clue_rows, lessons, mistake_rows
 from labseq_core.explain.loss_curves import MARGIN_LOSSES, loss_curves, losses_at
 from labseq_core.explain.mistakes import count_mistakes, mistake_bound
 
 STEP = 1e-6
+SCORE = 0.01  # another processor may round differently and so flip a label or two of some hundreds
 
 
 def corpus(size: int):
@@ -51,3 +52,14 @@ def test_the_numbers_that_come_with_labseq_can_be_made_again():
     assert [row["sentences"] for row in lessons()["mistakes"]] == list(SENTENCES)
     for ours, kept in zip(mistake_rows(SENTENCES[:2]), lessons()["mistakes"]):
         assert ours == pytest.approx(kept, rel=1e-6)
+
+
+def test_what_clues_buy_can_be_found_again():
+    kept = lessons()["clues"]
+    assert [(row["features"], row["method"]) for row in kept] == [(name, m) for name in CLUES for m in ("hmm", "crf")]
+    for ours, row in zip(clue_rows(("S3",)), kept[-2:], strict=True):
+        scores = {"accuracy", "span_f1", "log_loss"}
+        assert {name: ours[name] for name in ours if name not in scores} == {n: row[n] for n in row if n not in scores}
+        assert [ours[name] for name in sorted(scores)] == pytest.approx(
+            [row[name] for name in sorted(scores)], abs=SCORE
+        )

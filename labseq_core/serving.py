@@ -1,0 +1,56 @@
+"""The server of the dashboard: Streamlit's, in a process that loads LabSeq while the first visitor's browser loads the page.
+
+`labseq app` starts it. Interrupted runs go on as soon as everything is loaded, whether anybody visits or not.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import pkgutil
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+_loading: list[threading.Thread] = []
+
+
+def main() -> None:
+    """sys.argv: the script, then options of Streamlit's server."""
+    from streamlit.web.cli import main as streamlit
+
+    script, *options = sys.argv[1:]
+    sys.path.insert(0, str(Path(script).resolve().parent))
+    thread = threading.Thread(target=_load, name="labseq-load", daemon=True)
+    _loading.append(thread)
+    thread.start()
+    streamlit(["run", script, *options], prog_name="labseq app")
+
+
+def wait_until_loaded() -> None:
+    """Pages call this first: two threads that load the same modules at once can see them half-made."""
+    for thread in _loading:
+        thread.join()
+
+
+def _load() -> None:
+    import pages.ui
+
+    for module in pkgutil.iter_modules(pages.ui.__path__):
+        importlib.import_module(f"pages.ui.{module.name}")
+    # Streamlit collects garbage after each run of a page. What has just been loaded is none, and to look through it each time
+    # would take longer than most pages.
+    gc.collect()
+    gc.freeze()
+    threading.Thread(target=go_on, name="labseq-resume", daemon=True).start()
+
+
+def go_on() -> None:
+    """With runs whose process has died, as after a restart. What hinders it is told on the pages, and in the log."""
+    from labseq_core.experiments import resume_interrupted
+
+    try:
+        resume_interrupted()
+    except Exception:
+        traceback.print_exc()
