@@ -2,18 +2,23 @@
 
 import streamlit as st
 
+from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.catalogue import DatasetInfo, fetch_dataset, store_upload
 from labseq_core.data.readers import FORMATS
 from pages.ui import caching, charts, corpus_choice, forms, session, tokens
 from pages.ui.downloads import csv_button
 from pages.ui.navigation import only_in_app
+from pages.ui.plain import shortened
 
 AUTOMATIC = "by name and contents"
 
 
 def upload_form() -> None:
     extensions = sorted({extension[1:] for format in FORMATS.values() for extension in format.extensions} | {"gz"})
-    file = st.file_uploader("A file with one label per token", type=extensions, key="file")
+    file = st.file_uploader(
+        f"A file with one label per token, up to {MAX_UPLOAD_MEGABYTES} MB", type=extensions, key="file",
+        max_upload_size=MAX_UPLOAD_MEGABYTES, help="Packed by gzip or not; the limit is on what is inside.",
+    )  # fmt: skip
     kind = st.selectbox(
         "Format", [AUTOMATIC, *FORMATS], key="read.format",
         format_func=lambda name: f"{name}: {FORMATS[name].title}" if name in FORMATS else name,
@@ -51,7 +56,9 @@ def pictures(seen: caching.PartOverview, about: dict) -> None:
     with counts:
         st.header("How often each label occurs")
         frequent = next(iter(seen.label_counts))
-        charts.draw(charts.label_bars(seen.label_counts), "labels", f"Label counts; most frequent is {frequent}")
+        charts.draw(
+            charts.label_bars(seen.label_counts), "labels", f"Label counts; most frequent is {shortened(frequent)}"
+        )
         rows = [{"label": label, "tokens": count} for label, count in seen.label_counts.items()]
         csv_button("Label counts as CSV", rows, "label-counts", more=about)
     with lengths:
@@ -63,7 +70,7 @@ def pictures(seen: caching.PartOverview, about: dict) -> None:
 
 
 def look_inside(info: DatasetInfo) -> None:
-    part = st.segmented_control("Part", caching.PARTS, default="train", required=True, key="part", bind="query-params")
+    part = session.pick("Part", "part", caching.PARTS, "train")
     seen = caching.overview(info.name, part)
     numbers = {"Sequences": seen.n_sequences, "Tokens": seen.n_tokens, "Labels": len(seen.label_counts)}
     with st.container(horizontal=True, gap="large"):

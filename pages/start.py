@@ -82,7 +82,7 @@ if not defaults:
     session.go("Train", "train", "model_training", main=True)
     st.stop()
 names = list(defaults)
-chosen = st.segmented_control("Corpus", names, default=names[0], required=True, key="corpus", bind="query-params")
+chosen = session.pick("Corpus", "corpus", names, names[0])
 comparison(defaults[chosen])
 one_sentence(defaults[chosen])
 the_numbers(defaults[chosen])

@@ -19,6 +19,7 @@ _CODECS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "latin-1"}
 _GZIP_MARK = b"\x1f\x8b"
 # Beginnings that readers take for something else than text.
 FILE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, _GZIP_MARK)
+_LONGEST_NAME = 120  # characters
 _LARGEST_UNPACKED = 1 << 30  # bytes; a small .gz can unpack to more than any memory
 
 
@@ -40,14 +41,17 @@ def base_name(source: Source, name: str | None = None) -> str:
     if name is None and not isinstance(source, bytes):
         name = source if isinstance(source, (str, Path)) else getattr(source, "name", None)
     name = re.split(r"[\\/]", str(name).rstrip("\\/"))[-1] if isinstance(name, (str, Path)) else ""
-    return name or "data"
+    shown = "".join(letter for letter in name if letter.isprintable()).strip()  # no mark that turns the line around
+    if len(shown) > _LONGEST_NAME:
+        shown = f"{shown[: _LONGEST_NAME // 2]}…{shown[-_LONGEST_NAME // 2 :]}"  # the end tells the format
+    return shown or "data"
 
 
-def read_bytes(source: Source, name: str | None = None) -> bytes:
-    """The contents, unpacked if gzipped."""
+def read_bytes(source: Source, name: str | None = None, largest: int = _LARGEST_UNPACKED) -> bytes:
+    """The contents, unpacked if gzipped. largest: of what a packed file may hold, in bytes."""
     file = base_name(source, name)
     data = _raw_bytes(source, file)
-    return _unpacked(data, file) if data.startswith(_GZIP_MARK) else data
+    return _unpacked(data, file, largest) if data.startswith(_GZIP_MARK) else data
 
 
 def read_text(source: Source, encoding: str = "utf-8", name: str | None = None) -> str:
@@ -85,14 +89,16 @@ def _raw_bytes(source: Source, file: str) -> bytes:
         ) from None
 
 
-def _unpacked(data: bytes, file: str) -> bytes:
+def _unpacked(data: bytes, file: str, largest: int) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            text = packed.read(_LARGEST_UNPACKED + 1)
+            text = packed.read(largest + 1)
     except (OSError, EOFError, zlib.error):
         raise DataError(file, None, "the gzip file is damaged or cut short", "compress it again") from None
-    if len(text) > _LARGEST_UNPACKED:
-        raise DataError(file, None, "the file unpacks to more than 1 GiB", "split it into smaller files")
+    if len(text) > largest:
+        raise DataError(
+            file, None, f"the file unpacks to more than {largest >> 20:,} MB", "split it into smaller files"
+        )
     return text
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from labseq_core._checks import LabSeqError, require
+from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.places import user_directory
 from labseq_core.data.readers import choose_format, read_file
 from labseq_core.data.sequences import Dataset, Sequences
@@ -21,6 +22,7 @@ _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")
 _FRACTIONS = (0.8, 0.1, 0.1)
 _SEED = 0
+_LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
 _SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
 
 
@@ -36,7 +38,10 @@ def store_upload(data: bytes, filename: str, *, format: str | None = None, **opt
     uploaded again and read another way.
     """
     file = base_name(data, filename)
-    settings = {"format": format or choose_format(file, read_bytes(data, file)), "options": options}
+    contents = read_bytes(data, file, _LARGEST)
+    if len(contents) > _LARGEST:
+        raise DataError(file, None, f"the file is larger than {MAX_UPLOAD_MEGABYTES} MB", "split it into smaller files")
+    settings = {"format": format or choose_format(file, contents), "options": options}
     _split(file, read_file(data, format=settings["format"], name=file, **options))
     digest = _digest(data, settings)
     _keep(digest, data, {**settings, "file": file})

@@ -13,7 +13,7 @@ from labseq_core.experiments import MethodChoice, RunResult
 from labseq_core.explain import has_probabilities, withheld_csv, withheld_rows
 from pages.ui import abstention_charts as pictures
 from pages.ui import abstention_words as words
-from pages.ui import caching, charts, tokens
+from pages.ui import caching, charts, session, tokens
 from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
 from pages.ui.run_choice import choose_run
@@ -113,9 +113,7 @@ def _share(value: float | None) -> str:
 
 def _withheld(found: RunResult, labels: Mapping[str, str], figures: list[dict]) -> None:
     st.header("Withheld tokens")
-    name = st.segmented_control(
-        "Method", list(labels), default=_first_seen(found, labels), required=True, key="model", bind="query-params"
-    )
+    name = session.pick("Method", "model", list(labels), _first_seen(found, labels))
     row = next(row for row in figures if row["method"] == name)
     st.markdown(words.gain(row))
     part, given = caching.scored(found.run_id), caching.answers_of(found.run_id, labels[name])

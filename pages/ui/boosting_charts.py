@@ -10,12 +10,14 @@ from plotly.subplots import make_subplots
 
 from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
+from pages.ui.plain import in_chart, shortened
 
 KINDS = {"attribute": "a label and an attribute", "transition": "two labels in a row"}
 BOUNDS = {"loose": "loose bound", "tight": "tight bound", "exact": "the loss itself (Z)"}
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _SYMBOLS = {"attribute": "circle", "transition": "diamond"}
 _FAINT = 0.2
+_FEATURE = 80  # letters
 _PANELS = 3  # beside one another
 _POINTS = 2000  # of a line or of a cloud
 _BELOW, _ABOVE = 1.25, 0.75  # how much is seen below and above 1, no change, in depths of the lowest curve
@@ -32,7 +34,8 @@ def steps_by_round(rows: Sequence[dict], number: int) -> go.Figure:
             # A trace without any point would be missing in the legend.
             figure.add_scatter(
                 x=[None, *(row["round"] for row in some)], y=[None, *(row["step"] for row in some)], name=words,
-                mode="markers", customdata=["", *(row["feature"] for row in some)], showlegend=not later, legendgroup=kind,
+                mode="markers", customdata=["", *(in_chart(row["feature"], _FEATURE) for row in some)],
+                showlegend=not later, legendgroup=kind,
                 marker={"color": own.colour, "symbol": _SYMBOLS[kind], "size": 6 + 4 * place,
                         "opacity": _FAINT if later else 1.0},
                 hovertemplate="round %{x}: %{customdata}<br>step %{y:+.4f}<extra></extra>",
@@ -151,7 +154,7 @@ def bound_picture(curves: Mapping, step: float) -> go.Figure:
 def bound_text(curves: Mapping, feature: str, step: float) -> str:
     """What `bound_picture` shows, in words."""
     best = ", ".join(f"{name} {curves['minimisers'][bound]:+.3f}" for bound, name in BOUNDS.items())
-    return f"Bounds on the loss against the step of {feature}. Best steps: {best}. Taken: {step:+.3f}"
+    return f"Bounds on the loss against the step of {shortened(feature)}. Best steps: {best}. Taken: {step:+.3f}"
 
 
 def _line(figure: go.Figure, name: str, rows: Sequence[dict], values: list, place: int, shown: str) -> None:

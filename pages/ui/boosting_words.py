@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from labseq_core.learners.boosting import BoostingLearner
+from pages.ui.plain import shortened
 
 OTHERWISE = "No method of this run boosts, so there are no rounds to show; another run is shown."
 INTRODUCTION = (
@@ -96,7 +97,7 @@ def large(tokens: int) -> str:
 
 def _literal(text: str) -> str:
     """Text of the data in Markdown that is not to be taken for Markdown."""
-    return f"`{text.replace('`', 'ˋ')}`"
+    return f"`{shortened(text).replace('`', 'ˋ')}`"
 
 
 def development_score(rounds: Mapping[str, list[dict]]) -> tuple[str | None, str]:

@@ -12,11 +12,13 @@ import streamlit as st
 
 from pages.ui.colours import look
 from pages.ui.metrics import METRICS, shown_metrics
+from pages.ui.plain import names_in_chart, shortened
 
 FIGURE_FORMATS = ("PNG", "SVG")
 _FORMAT_KEY = "figures"
 MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 _LABELS_SHOWN = 60
+CELL_LETTERS = 20  # of a label beside a matrix
 _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
 GREY = "#8A94A0"  # for lines that must show on light and dark ground
 
@@ -121,7 +123,7 @@ def label_bars(counts: dict[str, int]) -> go.Figure:
     counts = dict(islice(counts.items(), _LABELS_SHOWN))
     figure = go.Figure(
         go.Bar(
-            x=list(counts.values()), y=list(counts), orientation="h", marker={"color": own.colour},
+            x=list(counts.values()), y=names_in_chart(counts), orientation="h", marker={"color": own.colour},
             text=[f"{count:,}" for count in counts.values()], textposition="outside", cliponaxis=False,
             hovertemplate="%{y}: %{x:,} tokens<extra></extra>",
         )
@@ -151,7 +153,7 @@ def length_histogram(lengths: list[int]) -> go.Figure:
 
 def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[list[float]]) -> go.Figure:
     """Rows are true labels, columns predicted ones; colour is the share within the row, the number is the count."""
-    few = len(labels) <= 12
+    few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
     figure = go.Figure(
         go.Heatmap(
             z=shares, x=labels, y=labels, customdata=counts, text=counts if few else None,
@@ -173,7 +175,7 @@ def weight_bars(rows: list[dict]) -> go.Figure:
     reach = 1.25 * max(map(abs, weights))
     figure = go.Figure(
         go.Bar(
-            x=weights, y=[row["attribute"] for row in rows], orientation="h",
+            x=weights, y=names_in_chart(row["attribute"] for row in rows), orientation="h",
             marker={"color": [look(0 if weight > 0 else 1).colour for weight in weights]},
             text=[f"{weight:+.2f}" for weight in weights], textposition="outside", cliponaxis=False,
             hovertemplate="%{y}: %{x:.5g}<extra></extra>",
@@ -189,8 +191,8 @@ def weight_bars(rows: list[dict]) -> go.Figure:
 
 def weight_text(label: str, rows: list[dict]) -> str:
     """What `weight_bars` shows, in words."""
-    shown = ", ".join(f"{row['attribute']} {row['weight']:+.2f}" for row in rows)
-    return f"Bar chart of weights of {label}, highest first: {shown}"
+    shown = ", ".join(f"{shortened(row['attribute'])} {row['weight']:+.2f}" for row in rows)
+    return f"Bar chart of weights of {shortened(label)}, highest first: {shown}"
 
 
 def _sign(number: float) -> int:
@@ -199,7 +201,7 @@ def _sign(number: float) -> int:
 
 def transition_heat_map(labels: list[str], weights: list[list[float]]) -> go.Figure:
     """Rows are labels, columns the labels after them; what is forbidden (-inf) is a gap with a cross."""
-    few = len(labels) <= 12
+    few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
     shown = [[weight if isfinite(weight) else None for weight in row] for row in weights]
     texts = [["✕" if weight is None else f"{weight:.2f}" for weight in row] for row in shown]
     hints = [["forbidden" if weight is None else f"{weight:.5g}" for weight in row] for row in shown]

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.charts import GREY, MARGIN, confusion_heat_map, in_lines
+from pages.ui.charts import CELL_LETTERS, GREY, MARGIN, confusion_heat_map, in_lines
 from pages.ui.colours import look
 from pages.ui.compare_words import Measure, cell_name
+from pages.ui.plain import names_in_chart, shortened
 
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _LARGEST_CELL, _HIGHEST = 30, 560  # pixels of a mark, and of a matrix of many labels
@@ -130,11 +131,13 @@ def label_dots(per_label: Mapping[str, Sequence[dict]], names: Mapping[str, str]
     """F1 of each label, a mark per method; the most frequent label on top."""
     first = sorted(next(iter(per_label.values())), key=lambda row: -row["support"])
     figure, labels = go.Figure(), [row["label"] for row in first]
+    written = dict(zip(labels, names_in_chart(labels)))
     for place, (method, rows) in enumerate(per_label.items()):
         own, by_label = look(place), {row["label"]: row for row in rows}
         shown = [by_label[label] for label in labels if label in by_label]
         figure.add_scatter(
-            x=[row["f1"] for row in shown], y=[row["label"] for row in shown], mode="markers", name=in_lines(names[method]),
+            x=[row["f1"] for row in shown], y=[written[row["label"]] for row in shown], mode="markers",
+            name=in_lines(names[method]),
             marker={"symbol": own.marker, "color": own.colour, "size": 12, "opacity": 0.85},
             customdata=[[row["precision"], row["recall"], row["support"]] for row in shown],
             hovertemplate="F1 %{x:.4f}, precision %{customdata[0]:.3f}, recall %{customdata[1]:.3f}, "
@@ -142,7 +145,7 @@ def label_dots(per_label: Mapping[str, Sequence[dict]], names: Mapping[str, str]
         )  # fmt: skip
     figure.update_layout(
         height=30 * len(labels) + 130, margin=MARGIN, legend=_LEGEND, xaxis={"title": "F1 of tokens"},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": labels[::-1], "title": None,
+        yaxis={"type": "category", "categoryorder": "array", "categoryarray": list(written.values())[::-1], "title": None,
                "automargin": True, "showgrid": True, "tickfont": {"size": 14}},
     )  # fmt: skip
     return figure
@@ -151,7 +154,7 @@ def label_dots(per_label: Mapping[str, Sequence[dict]], names: Mapping[str, str]
 def label_text(per_label: Mapping[str, Sequence[dict]]) -> str:
     """What `label_dots` shows, in words."""
     methods = [
-        f"{method}: " + ", ".join(f"{row['label']} {row['f1']:.2f}" for row in rows)
+        f"{method}: " + ", ".join(f"{shortened(row['label'])} {row['f1']:.2f}" for row in rows)
         for method, rows in per_label.items()
     ]
     return "F1 by label. " + "; ".join(methods)
@@ -168,14 +171,15 @@ def clickable_confusion(
         for predicted, count, share in zip(labels, row, row_shares)
         if count
     ]
-    unseen = {"opacity": 0.0}
+    unseen, written = {"opacity": 0.0}, dict(zip(labels, names_in_chart(labels, CELL_LETTERS)))
     figure.add_scatter(
-        x=[cell[1] for cell in cells], y=[cell[0] for cell in cells], mode="markers", showlegend=False,
+        x=[written[cell[1]] for cell in cells], y=[written[cell[0]] for cell in cells], mode="markers", showlegend=False,
         marker={"symbol": "square", "size": min(_LARGEST_CELL, _HIGHEST / len(labels)), "opacity": 0.0},
         selected={"marker": unseen}, unselected={"marker": unseen},
         customdata=[cell_name(cell[0], cell[1]) for cell in cells],
         hovertemplate=[
-            f"true {true}, predicted {predicted}: {count:,} tokens, {share:.1%} of the row. Click to see them.<extra></extra>"
+            f"true {written[true]}, predicted {written[predicted]}: {count:,} tokens, {share:.1%} of the row. "
+            "Click to see them.<extra></extra>"
             for true, predicted, count, share in cells
         ],
     )  # fmt: skip

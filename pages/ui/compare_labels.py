@@ -11,6 +11,7 @@ from pages.ui import compare_words as words
 from pages.ui.compare_sentences import leaf_through
 from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
+from pages.ui.plain import shortened
 
 _CELL, _PAGE = "cell", "mistakes"
 
@@ -27,10 +28,10 @@ def tab(found: RunResult) -> None:
 
 def _one_method(found: RunResult) -> None:
     labels = list(found.per_label)
-    label = st.segmented_control("Method", labels, default=labels[-1], required=True, key="method", bind="query-params")
+    label = session.pick("Method", "method", labels, labels[-1])
     counts = found.confusion[label]
     cells = ordered_cells(counts["labels"], counts["counts"])
-    texts = {name: f"{name} ({count:,})" for name, (_, _, count) in cells.items()}
+    texts = {name: f"{_written(true, predicted)} ({count:,})" for name, (true, predicted, count) in cells.items()}
     table, matrix = st.columns([2, 3], gap="large")
     with matrix:
         st.header("What is taken for what")
@@ -54,9 +55,13 @@ def _one_method(found: RunResult) -> None:
         csv_button("This matrix as CSV", rows, "confusion", found, label)
     places = caching_compare.mistaken(found.run_id, label, true, predicted)
     st.header("The sentences of this cell")
-    st.text(words.cell_line(label, true, predicted, tokens, len(places)))
+    st.text(words.cell_line(label, shortened(true), shortened(predicted), tokens, len(places)))
     _begin_anew([found.run_id, label, wanted])
     leaf_through(found, places, _PAGE)
+
+
+def _written(true: str, predicted: str) -> str:
+    return words.cell_name(shortened(true), shortened(predicted))
 
 
 def _begin_anew(shown: list[str]) -> None:

@@ -6,6 +6,7 @@ from labseq_core.data.catalogue import DatasetInfo
 from labseq_core.data.uploads import is_upload
 from labseq_core.experiments.results import FIRST
 from pages.ui import caching, session
+from pages.ui.plain import visible
 
 NAME = "dataset"
 
@@ -22,6 +23,6 @@ def choose_corpus() -> DatasetInfo:
 
 def _line(info: DatasetInfo) -> str:
     if is_upload(info.name):
-        return f"{info.title} (your file)"
+        return f"{visible(info.title)} (your file)"
     state = "bundled" if info.bundled else "on this machine" if info.available else f"to download, {info.size}"
     return f"{info.name}: {info.title} ({state})"

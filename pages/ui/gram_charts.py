@@ -9,15 +9,16 @@ import plotly.graph_objects as go
 from labseq_core.explain import GramSample, Spectrum
 from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
+from pages.ui.plain import in_chart, shortened
 
-_WORD = 18  # characters of a word
+_WORD, _NAME = 18, 80  # characters of a word or a label, and of what names an observation
 _SMALLEST = 1e-12  # relative to the largest eigenvalue: less is rounding
 
 
 def name_of(row: dict) -> str:
     """A training observation so that no two have the same name."""
-    word = row["word"] if len(row["word"]) <= _WORD else row["word"][: _WORD - 1] + "…"
-    return f"{word} ({row['label']}) {row['sequence']}:{row['position']}".replace("<", "‹").replace(">", "›")
+    word, label = (text if len(text) <= _WORD else f"{text[: _WORD - 1]}…" for text in (row["word"], row["label"]))
+    return f"{word} ({label}) {row['sequence']}:{row['position']}"
 
 
 AXES = {"contribution": "β · k(x, xⱼ)", "difference": "β · (k(x, xⱼ) − k̄ⱼ)"}
@@ -29,7 +30,7 @@ def contribution_bars(rows: Sequence[dict], by: str) -> go.Figure:
     reach = 1.3 * (max(map(abs, values), default=0.0) or 1.0)
     figure = go.Figure(
         go.Bar(
-            x=values, y=[name_of(row) for row in rows], orientation="h",
+            x=values, y=[in_chart(name_of(row), _NAME) for row in rows], orientation="h",
             marker={"color": [look(0 if value >= 0 else 1).colour for value in values],
                     "pattern": {"shape": ["" if value >= 0 else "/" for value in values]}},
             text=[f"{value:+.3f}" for value in values], textposition="outside", cliponaxis=False,
@@ -50,12 +51,12 @@ def contribution_bars(rows: Sequence[dict], by: str) -> go.Figure:
 def contribution_text(label: str, rows: Sequence[dict], by: str) -> str:
     """What `contribution_bars` shows, in words."""
     parts = ", ".join(f"{name_of(row)} {row[by]:+.3f}" for row in rows)
-    return f"Bar chart of contributions to the score of {label}, largest first: {parts}"
+    return f"Bar chart of contributions to the score of {shortened(label)}, largest first: {parts}"
 
 
 def gram_heat_map(sample: GramSample) -> go.Figure:
     """Kernel values; lines part the labels, whose names stand at the sides."""
-    names = [name_of(row) for row in sample.rows]
+    names = [in_chart(name_of(row), _NAME) for row in sample.rows]
     labels = [row["label"] for row in sample.rows]
     figure = go.Figure(
         go.Heatmap(
@@ -69,7 +70,8 @@ def gram_heat_map(sample: GramSample) -> go.Figure:
     for place in begins[1:]:
         for add in (figure.add_hline, figure.add_vline):
             add(place - 0.5, line={"color": "#FFFFFF", "width": 1.5})
-    ticks = {"tickvals": middles, "ticktext": [labels[place] for place in begins], "title": None, "showgrid": False}
+    names = [in_chart(labels[place], _WORD) for place in begins]
+    ticks = {"tickvals": middles, "ticktext": names, "title": None, "showgrid": False}
     figure.update_layout(
         height=480, margin={**MARGIN, "t": 10}, xaxis={**ticks, "automargin": True},
         yaxis={**ticks, "autorange": "reversed", "automargin": True},

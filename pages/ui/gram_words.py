@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labseq_core.explain import Influence, Spectrum
+from pages.ui.plain import in_markdown, shortened
 
 INFLUENCE = (
     "A Gaussian process labels a word by **likeness**: its score for a label is a sum over training observations of a "
@@ -52,17 +53,13 @@ def influence_line(found: Influence, bars: list[dict], by: str, word: str) -> st
     shown = sum(row[by] for row in bars)
     rest = sum(row[by] for row in found.rows) - shown
     more, apart = len(found.rows) - len(bars), found.score - found.explained
-    text = f"The score of **{_plain(found.label)}** for “{_plain(word)}” is **{found.score:+.3f}**: "
+    label, word = (in_markdown(shortened(text)) for text in (found.label, word))
+    text = f"The score of **{label}** for “{word}” is **{found.score:+.3f}**: "
     text += f"an average word has {found.average:+.3f}, " if by == "difference" else ""
     text += f"the bars add {shown:+.3f}" + (f", the other {more:,} observations {rest:+.3f}." if more else ".")
     if abs(apart) > 5e-4:
         text += f" {apart:+.3f} is left: the fit is not exactly at the minimum, where β is read off."
     return text + " Beside this score the neighbouring labels count, by the transition scores."
-
-
-def _plain(text: str) -> str:
-    """Text from data that Markdown must not take for its own signs."""
-    return "".join(f"\\{sign}" if sign in r"\`*_{}[]<>()#+-.!|$~:" else sign for sign in text[:60])
 
 
 def spectrum_line(found: Spectrum, same: float | None, other: float | None) -> str:

@@ -48,8 +48,8 @@ def tab() -> None:
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    name = st.segmented_control(
-        "Model", list(models), default=list(models)[-1], required=True, key="boosted", bind="query-params",
+    name = session.pick(
+        "Model", "boosted", list(models), list(models)[-1],
         help="The models of this run that were made by boosting, named by what they differ in.",
     )  # fmt: skip
     label = next(label for label, short in names.items() if short == name)

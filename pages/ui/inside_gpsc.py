@@ -72,10 +72,7 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     lines = {name: caching.accuracy_on(found.run_id, label, part) for name, label in dense.items()}
     if part == "train":
         st.info(words.NO_DEVELOPMENT, icon=":material/info:")
-    axis = st.segmented_control(
-        "Across", list(pictures.AXES), default=next(iter(pictures.AXES)), required=True, key="across",
-        bind="query-params", help=words.AXIS,
-    )  # fmt: skip
+    axis = session.pick("Across", "across", list(pictures.AXES), next(iter(pictures.AXES)), help=words.AXIS)
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(words.ACCURACY)

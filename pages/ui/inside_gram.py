@@ -14,6 +14,7 @@ from pages.ui import caching, caching_inside, charts, session, tokens
 from pages.ui import gram_charts as pictures
 from pages.ui import gram_words as words
 from pages.ui.downloads import csv_button
+from pages.ui.plain import shortened
 
 _BARS, _LISTED = 12, 100  # observations in the chart and in the table
 _FEWEST, _MOST = 10, 60  # observations in the heat map
@@ -33,9 +34,7 @@ def show(found: RunResult, models: Mapping[str, str]) -> None:
     st.markdown(words.INFLUENCE)
     name = next(iter(models))
     if len(models) > 1:
-        name = st.segmented_control(
-            "Model", list(models), default=name, required=True, key="gp", bind="query-params", help=words.MODEL
-        )
+        name = session.pick("Model", "gp", list(models), name, help=words.MODEL)
     _influence(found, models[name], name)
     _gram(found, models[name])
 
@@ -53,7 +52,9 @@ def _influence(found: RunResult, label: str, name: str) -> None:
     with middle:
         place = session.choose("Word", "token", places, lines.get, places[_first_shown(truth, guess)])
     classes = caching.trained(found.run_id, label).classes_
-    wanted = right.selectbox("Label", [words.PREDICTED, *classes], key="for", bind="query-params", help=words.FOR_LABEL)
+    wanted = right.selectbox(
+        "Label", [words.PREDICTED, *classes], key="for", format_func=shortened, bind="query-params", help=words.FOR_LABEL
+    )  # fmt: skip
     st.html(tokens.labellings(sentence, truth, {name: guess}, sorted({*classes, *truth})))
     against = st.toggle("Against an average word", True, key="against", bind="query-params", help=words.AVERAGE)
     by = "difference" if against else "contribution"
@@ -82,8 +83,8 @@ def _influence(found: RunResult, label: str, name: str) -> None:
 
 
 def _line(place: int, sentence: list[str], truth: list[str], guess: list[str]) -> str:
-    wrong = "" if truth[place] == guess[place] else f" ✗ {guess[place]}"
-    return f"{place + 1}: {sentence[place][:40]} ({truth[place]}{wrong})"
+    wrong = "" if truth[place] == guess[place] else f" ✗ {shortened(guess[place])}"
+    return f"{place + 1}: {shortened(sentence[place])} ({shortened(truth[place])}{wrong})"
 
 
 def _first_shown(truth: list[str], guess: list[str]) -> int:

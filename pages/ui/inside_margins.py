@@ -39,9 +39,8 @@ def tab() -> None:
     scales = [scale for scale in words.SCALES if any(own.norm(scale) is not None for own in margins.values())]
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     titles = [words.SCALES[scale] for scale in scales]
-    chosen = left.segmented_control(
-        "Scale", titles, default=titles[0], required=True, key="scale", bind="query-params", help=words.SCALE
-    )
+    with left:
+        chosen = session.pick("Scale", "scale", titles, titles[0], help=words.SCALE)
     scale = scales[titles.index(chosen)]
     theta = right.number_input(
         "θ", -_FARTHEST, _FARTHEST, 0.0, step=0.1 if scale == "scores" else 0.01, format="%.3f", key="theta",

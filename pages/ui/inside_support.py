@@ -9,11 +9,12 @@ import streamlit as st
 from labseq_core.experiments import RunResult
 from labseq_core.explain import has_support, support_csv, support_examples, support_figure, training_rows
 from labseq_core.learners.hmsvm import HMSVM
-from pages.ui import caching, charts, tokens
+from pages.ui import caching, charts, session, tokens
 from pages.ui import support_charts as pictures
 from pages.ui import support_words as words
 from pages.ui.downloads import csv_button
 from pages.ui.names import short_names
+from pages.ui.plain import shortened
 from pages.ui.run_choice import choose_run, shown_choices
 
 DEFAULT = "margins"
@@ -31,8 +32,8 @@ def tab() -> None:
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    name = st.segmented_control(
-        "Model", list(names.values()), default=list(names.values())[-1], required=True, key="svm", bind="query-params",
+    name = session.pick(
+        "Model", "svm", list(names.values()), list(names.values())[-1],
         help="The HM-SVMs of this run, named by what they differ in.",
     )  # fmt: skip
     label = next(label for label, short in names.items() if short == name)
@@ -68,7 +69,7 @@ def _sentence(found: RunResult, label: str, learner: HMSVM) -> None:
 
 
 def _line(row: dict, sentence: list[str]) -> str:
-    beginning = " ".join(sentence[:_WORDS_SHOWN]) + (" …" if len(sentence) > _WORDS_SHOWN else "")
+    beginning = " ".join(map(shortened, sentence[:_WORDS_SHOWN])) + (" …" if len(sentence) > _WORDS_SHOWN else "")
     rivals = "1 rival" if row["rivals"] == 1 else f"{row['rivals']} rivals"
     return f"{row['sequence'] + 1}: {beginning} ({rivals}, Σα = {row['alpha']:.3g})"
 

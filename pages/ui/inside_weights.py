@@ -18,8 +18,9 @@ from labseq_core.explain import (
     weights_csv,
 )
 from labseq_core.learners.base import SequenceLearner
-from pages.ui import caching, charts, l1_path, metrics
+from pages.ui import caching, charts, l1_path, metrics, session
 from pages.ui.downloads import csv_button
+from pages.ui.plain import in_markdown, shortened
 from pages.ui.run_choice import choose_run, shown_choices
 
 OTHERWISE = "No method of this run has weights to show, so another run is shown."
@@ -33,9 +34,7 @@ def tab() -> None:
     choices = shown_choices(found, has_weights)
     # Every weight of a CRF means something; without one, the last method is that with most behind it.
     first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
-    method = st.segmented_control(
-        "Method", [choice.label for choice in choices], default=first.label, required=True, key="weigh", bind="query-params"
-    )  # fmt: skip
+    method = session.pick("Method", "weigh", [choice.label for choice in choices], first.label)
     _side_by_side(found, method, caching.trained(found.run_id, method))
     l1_path.show(found)
 
@@ -46,7 +45,7 @@ def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> No
         try:
             _attributes(found, method, learner)
         except LabSeqError as reason:
-            st.info(str(reason))
+            st.info(in_markdown(str(reason)))
     with transitions:
         _transitions(method, learner)
 
@@ -56,14 +55,14 @@ def _attributes(found: RunResult, method: str, learner: SequenceLearner) -> None
     st.header("What speaks for a label")
     st.markdown(line)
     choice, search = st.columns(2)
-    label = choice.selectbox("Label", learner.classes_, key="label", bind="query-params")
+    label = choice.selectbox("Label", learner.classes_, key="label", format_func=shortened, bind="query-params")
     wanted = search.text_input(
         "Attributes with", key="attribute", bind="query-params", placeholder="a part of the name",
         help="Shows only attributes that have this in their name, such as word= or a word.",
     )  # fmt: skip
     rows = label_weights(learner, label, contains=wanted)
     if not rows:
-        st.info(f"No nonzero weight of {label} belongs to such an attribute.")
+        st.info(f"No nonzero weight of {in_markdown(shortened(label))} belongs to such an attribute.")
     elif shows_log_probabilities(learner):
         st.dataframe(
             rows,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +11,7 @@ from labseq_core.explain import Reading, Trellis
 from labseq_core.explain.trellis import Link
 from pages.ui.charts import GREY, MARGIN
 from pages.ui.colours import look
+from pages.ui.plain import in_chart, names_in_chart, shortened
 from pages.ui.sequence_words import number
 
 _POSITIONS = 11  # columns of the map that can be read
@@ -21,14 +21,9 @@ _FEW_CELLS = 150  # with a number in each
 _BEST, _OTHER = look(1).colour, look(0).colour
 
 
-def _shown(text: str, letters: int = _LETTERS) -> str:
-    """Text of the data: cut, and no markup to plotly."""
-    return escape(text if len(text) <= letters else f"{text[: letters - 1]}…", quote=False)
-
-
 def _columns(tokens: Sequence[str], positions: Sequence[int]) -> dict:
     """An axis with the position and the word under each column."""
-    ticks = [f"{t + 1} {_shown(tokens[t])}" for t in positions]
+    ticks = [f"{t + 1} {in_chart(tokens[t], _LETTERS)}" for t in positions]
     return {
         "tickvals": list(positions), "ticktext": ticks, "title": None, "showgrid": False, "zeroline": False,
         "range": [positions[0] - 0.5, positions[-1] + 0.5], "fixedrange": True,
@@ -57,7 +52,7 @@ def label_map(reading: Reading, tokens: Sequence[str], position: int) -> go.Figu
     low = float(np.min(z[np.isfinite(z)])) if np.isfinite(z).any() else -1.0
     figure = go.Figure(
         go.Heatmap(
-            z=np.where(np.isfinite(z), z, None), x=list(positions), y=[_shown(label, 20) for label in classes],
+            z=np.where(np.isfinite(z), z, None), x=list(positions), y=names_in_chart(classes, 20),
             text=texts, texttemplate="%{text}", customdata=hints, zmin=0.0 if reading.probabilistic else min(low, -1e-9),
             zmax=1.0 if reading.probabilistic else 0.0, showscale=False, xgap=1, ygap=1,
             hovertemplate="%{y} at %{x}: %{customdata}<extra></extra>",
@@ -85,8 +80,8 @@ def label_map_text(reading: Reading, tokens: Sequence[str], position: int) -> st
     row = values[position]
     order = np.argsort(-row, kind="stable")[:5].tolist()
     what = "Probabilities" if reading.probabilistic else "Distances of scores, no probabilities,"
-    listed = ", ".join(f"{reading.classes[s]} {number(float(row[s]), 3)}" for s in order)
-    return f"{what} of labels at position {position + 1}, {tokens[position][:40]}: {listed}"
+    listed = ", ".join(f"{shortened(reading.classes[s])} {number(float(row[s]), 3)}" for s in order)
+    return f"{what} of labels at position {position + 1}, {shortened(tokens[position])}: {listed}"
 
 
 def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
@@ -111,6 +106,7 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
     figure.add_scatter(
         x=[node.position for node in nodes], y=[places[node.label] for node in nodes], mode="markers+text",
         customdata=[[node.position + 1, node.label] for node in nodes],
+        hovertext=[in_chart(node.label) for node in nodes],
         text=[number(node.value) if node.value is not None else "" for node in nodes], textposition="top center",
         textfont={"size": 13, "shadow": "auto"}, cliponaxis=False, showlegend=False,
         marker={
@@ -122,13 +118,13 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
             "opacity": 1.0,
         },
         selected={"marker": {"opacity": 1.0}}, unselected={"marker": {"opacity": 1.0}},
-        hovertemplate="%{customdata[1]} at %{customdata[0]}: %{text}<extra>click to choose</extra>",
+        hovertemplate="%{hovertext} at %{customdata[0]}: %{text}<extra>click to choose</extra>",
     )  # fmt: skip
     figure.update_layout(
         height=46 * len(drawn.labels) + 90, margin={**MARGIN, "t": 20}, dragmode=False,
         xaxis=_columns(tokens, drawn.positions),
         yaxis={
-            "tickvals": list(places.values()), "ticktext": [_shown(label, 16) for label in places], "title": None,
+            "tickvals": list(places.values()), "ticktext": [in_chart(label, 16) for label in places], "title": None,
             "range": [len(places) - 0.5, -0.75], "showgrid": False, "zeroline": False, "automargin": True,
             "fixedrange": True,
         },
@@ -153,7 +149,9 @@ def _by_style(links: Sequence[Link]) -> dict[tuple[str, float, str], list[Link]]
 def trellis_text(drawn: Trellis, recursion: str) -> str:
     """What `trellis_chart` shows at the current position, in words."""
     here = [node for node in drawn.nodes if node.position == drawn.step.position]
-    listed = ", ".join(f"{node.label} {number(node.value)}{' (chosen)' if node.chosen else ''}" for node in here)
+    listed = ", ".join(
+        f"{shortened(node.label)} {number(node.value)}{' (chosen)' if node.chosen else ''}" for node in here
+    )
     return f"Trellis of the {recursion} recursion; values at position {drawn.step.position + 1}: {listed}"
 
 
@@ -163,7 +161,7 @@ def part_bars(names: Sequence[str], differences: Sequence[float]) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             # Two parts may have one name, at two positions: bars are told apart by their place.
-            x=list(differences), y=list(range(len(names))), orientation="h", customdata=[_shown(name, 200) for name in names],
+            x=list(differences), y=list(range(len(names))), orientation="h", customdata=[in_chart(name, 200) for name in names],
             marker={"color": [look(0 if value > 0 else 1).colour for value in differences]},
             text=[f"{value:+.2f}".replace("-", "−") for value in differences], textposition="outside", cliponaxis=False,
             hovertemplate="%{customdata}: %{x:.5g}<extra></extra>",
@@ -174,7 +172,7 @@ def part_bars(names: Sequence[str], differences: Sequence[float]) -> go.Figure:
         height=26 * len(names) + 80, margin={**MARGIN, "t": 10}, bargap=0.25,
         xaxis={"title": "← for the rival · for the chosen →", "range": [-reach if low < 0 else 0, reach if high > 0 else 0],
                "zeroline": True, "fixedrange": True},
-        yaxis={"autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": [_shown(n, _NAME) for n in names],
+        yaxis={"autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": [in_chart(n, _NAME) for n in names],
                "title": None, "automargin": True, "fixedrange": True},
     )  # fmt: skip
     return figure

@@ -11,6 +11,7 @@ from labseq_core.explain import Reading
 from pages.ui import sequence_data as data
 from pages.ui import sequence_words as words
 from pages.ui import session, tokens
+from pages.ui.plain import in_html, shortened
 from pages.ui.sequence_choice import FORCE
 from pages.ui.sequence_scene import Scene, html_table
 
@@ -22,7 +23,7 @@ def what_if(scene: Scene) -> None:
     reading, position = scene.reading, scene.position
     usual = reading.rival_at(position) or reading.labels[position]
     label = session.choose(
-        f"Position {position + 1} shall have the label", FORCE, reading.classes, str, usual, width=300,
+        f"Position {position + 1} shall have the label", FORCE, reading.classes, shortened, usual, width=300,
         help="For all methods above, whatever they think of it.",
     )  # fmt: skip
     after, refused = _forced(scene, position, label)
@@ -31,7 +32,7 @@ def what_if(scene: Scene) -> None:
         _costs(scene, after, label)
     for name in refused:
         st.html(
-            f"<p><b>{escape(name)}</b> does not know {escape(label)}, or its constraints forbid it here: no "
+            f"<p><b>{escape(name)}</b> does not know {in_html(label)}, or its constraints forbid it here: no "
             "labelling has it.</p>"
         )
 

@@ -42,9 +42,7 @@ def page() -> None:
 def _scene(found: RunResult, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
     """The model and the position that the lower part of the page is about."""
     names = list(methods)
-    name = st.segmented_control(
-        "Model", names, default=names[-1], required=True, key="look", bind="query-params", help=words.MODEL
-    )
+    name = session.pick("Model", "look", names, names[-1], help=words.MODEL)
     name = name if name in methods else names[-1]
     one, length = data.given(asked), len(readings[name])
     position = _position(length, readings[name].least_sure + 1)

@@ -8,6 +8,7 @@ from labseq_core.explain import trellis
 from pages.ui import charts, session
 from pages.ui import sequence_charts as pictures
 from pages.ui import sequence_words as words
+from pages.ui.plain import shortened
 from pages.ui.sequence_choice import AT_POSITION, NODE, POSITION
 from pages.ui.sequence_scene import Scene, html_table
 
@@ -21,13 +22,11 @@ def steps(scene: Scene) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         names = list(words.RECURSIONS)
-        name = st.segmented_control(
-            "Recursion", names, default=names[-1], required=True, key="recursion", bind="query-params"
-        )
+        name = session.pick("Recursion", "recursion", names, names[-1])
         recursion = words.RECURSIONS[name]
     with right:
         label = session.choose(
-            f"Node at position {scene.position + 1}", NODE, reading.classes, str, reading.labels[scene.position]
+            f"Node at position {scene.position + 1}", NODE, reading.classes, shortened, reading.labels[scene.position]
         )
     drawn = trellis(reading, recursion, scene.position, label, _COLUMNS, _LABELS)
     st.caption(words.TRELLIS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 
 from labseq_core.explain import Contributions
@@ -11,9 +9,9 @@ from pages.ui import charts, session
 from pages.ui import sequence_charts as pictures
 from pages.ui import sequence_data as data
 from pages.ui import sequence_words as words
+from pages.ui.plain import in_html, shortened
 from pages.ui.sequence_choice import AGAINST
 from pages.ui.sequence_scene import Scene
-from pages.ui.tokens import shortened
 
 _BARS = 12
 _VOICES = 8
@@ -30,7 +28,9 @@ def decision(scene: Scene) -> None:
         st.info("No other label is possible at this position, so there is nothing to compare.", icon=":material/info:")
         return
     others = [label for label in reading.possible_at(position) if label != reading.labels[position]]
-    rival = session.choose("Against", AGAINST, others, str, usual, width=300, help="The label that it could have been.")
+    rival = session.choose(
+        "Against", AGAINST, others, shortened, usual, width=300, help="The label that it could have been."
+    )
     why = data.why(scene.asked, scene.label, reading.labels, reading.labels_through(position, rival))
     st.html(words.compared(why, scene.name, position, scene.word))
     _bars(scene, why)
@@ -76,7 +76,7 @@ def _in_sentence(place: dict) -> str:
     """A part of a training sentence around the word, which is marked; HTML."""
     tokens, t = place["tokens"], place["position"]
     begin, end = max(0, t - _AROUND), t + _AROUND + 1
-    before, after = (" ".join(f"<bdi>{escape(shortened(word))}</bdi>" for word in some)
+    before, after = (" ".join(map(in_html, some))
                      for some in (tokens[begin:t], tokens[t + 1 : end]))  # fmt: skip
-    word = f"<mark><bdi>{escape(shortened(tokens[t]))}</bdi></mark> <small>[{escape(place['label'])}]</small>"
+    word = f"<mark>{in_html(tokens[t])}</mark> <small>[{in_html(place['label'])}]</small>"
     return f"{'… ' if begin else ''}{before} {word} {after}{' …' if end < len(tokens) else ''}"

@@ -7,7 +7,7 @@ from html import escape
 from math import inf
 
 from labseq_core.explain import Contributions, Reading, Step
-from pages.ui.tokens import shortened
+from pages.ui.plain import in_html
 
 INTRODUCTION = (
     "Any sentence, any methods of a run side by side. Then one model in depth: how sure it is of each label, the next best "
@@ -91,7 +91,7 @@ def confidences(reading: Reading) -> list[str]:
 
 def quoted(word: str) -> str:
     """A word of the data within a sentence of ours, as HTML."""
-    return f"“<bdi>{escape(shortened(word))}</bdi>”"
+    return f"“{in_html(word)}”"
 
 
 def changed(length: int, own: int, columns: Sequence[str]) -> str:
@@ -108,7 +108,7 @@ def changed(length: int, own: int, columns: Sequence[str]) -> str:
 
 def formula(step: Step, classes: Sequence[str], word: str) -> str:
     """The current step of a recursion in words, as a formula, and with the numbers put in; HTML."""
-    symbol, t, label = SYMBOLS[step.recursion], step.position + 1, escape(classes[step.label])
+    symbol, t, label = SYMBOLS[step.recursion], step.position + 1, in_html(classes[step.label])
     node = f"{symbol}<sub>{t}</sub>({label})"
     meaning = f"{node} for {quoted(word)}: {_MEANINGS[step.recursion]}."
     if not step.terms.size:
@@ -136,7 +136,7 @@ def _numbers(step: Step, classes: Sequence[str]) -> str:
         if step.recursion == "backward":
             parts.append(_signed(step.beside[s]))
         term = " ".join(parts)
-        some.append(f"{term if viterbi else f'exp({term})'} <small>[{escape(classes[s])}]</small>")
+        some.append(f"{term if viterbi else f'exp({term})'} <small>[{in_html(classes[s])}]</small>")
     more = step.terms.size - len(some)
     rest = [f"<small>{more} smaller ones</small>"] if more else []
     return f"max({', '.join(some + rest)})" if viterbi else f"log({' + '.join(some + rest)})"
@@ -158,7 +158,7 @@ def term_table(step: Step, classes: Sequence[str]) -> tuple[list[str], list[list
     head.append("pointed at" if step.recursion == "viterbi" else "share")
     rows, shares = [], step.shares
     for s in sorted(range(step.terms.size), key=lambda s: -step.terms[s]):
-        row = [escape(classes[s]), number(step.reached[s], 3), number(step.edge[s], 3)]
+        row = [in_html(classes[s]), number(step.reached[s], 3), number(step.edge[s], 3)]
         row += [number(step.beside[s], 3)] if backward else []
         share = ("✓" if shares[s] else "") if step.recursion == "viterbi" else f"{shares[s]:.1%}"
         rows.append([*row, number(step.terms[s], 3), share])
@@ -167,7 +167,7 @@ def term_table(step: Step, classes: Sequence[str]) -> tuple[list[str], list[list
 
 def compared(why: Contributions, name: str, position: int, word: str) -> str:
     """What is compared with what, and the difference; HTML."""
-    label, rival = escape(why.chosen[position]), escape(why.rival[position])
+    label, rival = in_html(why.chosen[position]), in_html(why.rival[position])
     places = ", ".join(map(str, why.positions))
     one = len(why.positions) == 1
     where = (

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from math import isinf
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from labseq_core import LabSeqError
+from pages.ui.plain import in_markdown, shortened
 
 UNEXPECTED = (
     "Something went wrong here, and it is not your fault: the server's log has the details. Your runs are safe. Make another "
     "choice, or open the page anew from the list on the left."
 )
+_MESSAGE = 1000  # letters of an error that are shown
 _DIGITS = 10  # a number in the URL with more is none of ours
 
 
@@ -114,6 +118,17 @@ def choose_number(
     return draw(label, low, high, key=key, on_change=_chosen, args=(name, key, forgets), **more)
 
 
+def pick(label: str, key: str, options: Sequence[str], default: str, **more) -> str:
+    """One of a row of buttons, kept in the URL; an address that says nothing of it or `?key=` means the default.
+
+    more: as a segmented control takes it.
+    """
+    chosen = st.segmented_control(
+        label, options, default=default, required=True, key=key, bind="query-params", **more
+    )  # fmt: skip
+    return chosen if chosen in options else default
+
+
 def _chosen(name: str, key: str, forgets: Sequence[str] = ()) -> None:
     change(name, str(st.session_state[key]), forgets)
 
@@ -147,6 +162,25 @@ def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False
         st.switch_page(f"pages/{page}.py", query_params=choices)
 
 
+def drop_endless_numbers() -> None:
+    """Take numbers that are too large for any computer out of the URL: widgets that are bound to it cannot."""
+    endless = [name for name in st.query_params if any(map(_is_endless, st.query_params.get_all(name)))]
+    dropped = False
+    for name in endless:
+        with suppress(StreamlitAPIException):  # bound already, to a widget that has seen to it
+            forget(name)
+            dropped = True
+    if dropped:
+        st.rerun()
+
+
+def _is_endless(text: str) -> bool:
+    try:
+        return isinf(float(text))
+    except ValueError:
+        return False
+
+
 def permalink(*left_out: str, **more: str) -> str:
     """The address of this page with all choices that differ from the defaults."""
     chosen = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out} | more
@@ -160,7 +194,7 @@ def shown_errors() -> Iterator[None]:
     try:
         yield
     except LabSeqError as problem:
-        st.error(str(problem), icon=":material/error:")
+        st.error(in_markdown(shortened(str(problem), _MESSAGE)), icon=":material/error:")
     except Exception as problem:
         unexpected(problem)
 

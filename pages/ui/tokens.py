@@ -8,11 +8,11 @@ from itertools import islice
 from math import floor
 
 from pages.ui.colours import OUTSIDE, label_styles
+from pages.ui.plain import in_html, shortened
 
 # A browser freezes over very long sentences and over files whose words were taken for labels.
 TOKENS_SHOWN = 200
 LABELS_SHOWN = 60
-LETTERS_SHOWN = 60  # of a word above a column
 _HERE = ' class="ls-here" aria-current="true"'
 
 
@@ -20,7 +20,7 @@ def legend(label_counts: dict[str, int], all_labels: list[str]) -> str:
     """Every label that occurs with its colour and how often it does."""
     styles = label_styles(all_labels)
     chips = "".join(
-        f'<span style="{styles[label]}">{escape(label)} <small>{count:,}</small></span>'
+        f'<span style="{styles[label]}">{in_html(label)} <small>{count:,}</small></span>'
         for label, count in islice(label_counts.items(), LABELS_SHOWN)
     )
     chips += _more(len(label_counts) - LABELS_SHOWN, "labels")
@@ -48,8 +48,8 @@ def _more(number: int, what: str) -> str:
 
 
 def _chip(word: str, label: str, style: str) -> str:
-    shown = "&nbsp;" if label == OUTSIDE else escape(label)
-    return f'<span class="ls-token" style="{style}"><span>{escape(word)}</span><small>{shown}</small></span>'
+    shown = "&nbsp;" if label == OUTSIDE else escape(shortened(label))
+    return f'<span class="ls-token" style="{style}"><span>{escape(shortened(word))}</span><small>{shown}</small></span>'
 
 
 def labellings(
@@ -95,7 +95,7 @@ def _under(tokens: Sequence[str], rows: Iterable[str], what: str, here: int | No
     """A table with a column for each word; the first column stays when the rest scrolls."""
     left_out = len(tokens) - TOKENS_SHOWN
     head = "".join(
-        f'<th scope="col"{_HERE if place == here else ""}><bdi>{escape(shortened(word))}</bdi></th>'
+        f'<th scope="col"{_HERE if place == here else ""}>{in_html(word)}</th>'
         for place, word in enumerate(tokens[:TOKENS_SHOWN])
     )
     return (
@@ -105,11 +105,6 @@ def _under(tokens: Sequence[str], rows: Iterable[str], what: str, here: int | No
     )
 
 
-def shortened(word: str) -> str:
-    """A word that does not fill the page by itself."""
-    return word if len(word) <= LETTERS_SHOWN else f"{word[:LETTERS_SHOWN]}… ({len(word):,} letters)"
-
-
 def _row(name: str, cells: Iterable[str]) -> str:
     return f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
 
@@ -117,7 +112,7 @@ def _row(name: str, cells: Iterable[str]) -> str:
 def _cell(label: str, style: str, mark: str = "", note: str = "") -> str:
     framed = ' class="ls-wrong"' if mark else ""
     under = f"<small>{escape(note)}</small>" if note else ""
-    return f'<td{framed} style="{style}">{mark}{escape(label)}{under}</td>'
+    return f'<td{framed} style="{style}">{mark}{escape(shortened(label))}{under}</td>'
 
 
 def rivals(tokens: Sequence[str], rows: Sequence[dict], all_labels: list[str]) -> str:
@@ -182,13 +177,13 @@ def _confidence(value: float, probability: bool) -> str:
 def _unsure(word: str, true: str, label: str, confidence: str, style: str) -> str:
     cross = "" if true == label else "✗ "
     return (
-        f'<span class="ls-token ls-withheld" style="{style}"><span>? {escape(word)}</span>'
-        f"<small>{cross}{escape(label)} {confidence}</small><small>truth {escape(true)}</small></span>"
+        f'<span class="ls-token ls-withheld" style="{style}"><span>? {in_html(word)}</span>'
+        f"<small>{cross}{in_html(label)} {confidence}</small><small>truth {in_html(true)}</small></span>"
     )
 
 
 def _sure(word: str, true: str, label: str, style: str) -> str:
-    shown = "&nbsp;" if true == label == OUTSIDE else escape(label)
+    shown = "&nbsp;" if true == label == OUTSIDE else in_html(label)
     if true != label:
-        shown = f"✗ {shown}</small><small>truth {escape(true)}"
-    return f'<span class="ls-token" style="{style}"><span>{escape(word)}</span><small>{shown}</small></span>'
+        shown = f"✗ {shown}</small><small>truth {in_html(true)}"
+    return f'<span class="ls-token" style="{style}"><span>{escape(shortened(word))}</span><small>{shown}</small></span>'

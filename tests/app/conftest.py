@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -68,7 +69,10 @@ def planted(state: str, config: ExperimentConfig | None = None, done: int = 0, *
 
 def problems(app: AppTest) -> list[str]:
     """All error boxes and exceptions on the page."""
-    return [*(error.value for error in app.error), *(exception.message for exception in app.exception)]
+    shown = [
+        re.sub(r"\\(?=[^\w\s]|_)", "", error.value) for error in app.error
+    ]  # as read, without Markdown's backslashes
+    return [*shown, *(exception.message for exception in app.exception)]
 
 
 def text(app: AppTest) -> str:

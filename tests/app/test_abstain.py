@@ -81,7 +81,9 @@ def test_withheld_tokens_stand_in_their_sentences(open_page):
     assert shown.count("ls-withheld") == sum(row["sequence"] in first for row in rows)
     for row in (row for row in rows if row["sequence"] in first):
         cross = "" if row["right"] else "✗ "
-        assert f"<small>{cross}{row['predicted']} {floor(100 * row['confidence']) / 100:.2f}</small>" in shown
+        assert (
+            f"<small>{cross}<bdi>{row['predicted']}</bdi> {floor(100 * row['confidence']) / 100:.2f}</small>" in shown
+        )
     pages = -(-len({row["sequence"] for row in rows}) // 10)
     app.number_input(key="withheld").set_value(pages).run()
     assert problems(app) == []

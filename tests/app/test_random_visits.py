@@ -1,84 +1,67 @@
-"""Whatever a visitor chooses in whatever order, no page breaks."""
+"""Whatever a visitor does in whatever order, no page breaks.
+
+A failure names its seed and every step; `pytest "tests/app/test_random_visits.py::test_...[SEED]"` takes the same steps again.
+"""
 
 from __future__ import annotations
 
-from random import Random
+import shutil
 
 import pytest
-from streamlit.testing.v1 import AppTest
+import streamlit as st
 
-from labseq_core.data.catalogue import list_datasets
-from labseq_core.experiments import default_results
-from pages.ui.compare_words import MEASURES
-from tests.app.conftest import problems
+from labseq_core.data.uploads import store_upload
+from labseq_core.experiments import MethodChoice, default_results
+from tests.app.conftest import planted
+from tests.app.visits import FILES, FramedPages, Visit
+from tests.experiments.runs import quick, trained_here
 
-CHOICES = 40
-# Their options are shown by a text but chosen by an id.
-IDS = {
-    "dataset.choice": [info.name for info in list_datasets()],
-    "metric.choice": list(MEASURES),
-    "run.choice": [found.run_id for found in default_results().values()],
-    "token.choice": [str(place) for place in range(1, 100)],
-}
-
-TEXTS = ["", "cap", "Ana vive en Lima", "<b>a</b> \u202e ![x](y) *", "x" * 1500, "a " * 300]
-
-
-def widgets(app: AppTest) -> list:
-    kinds = (
-        app.selectbox,
-        app.multiselect,
-        app.segmented_control,
-        app.number_input,
-        app.toggle,
-        app.slider,
-        app.text_input,
-    )
-    return [widget for kind in kinds for widget in kind if not widget.disabled]
-
-
-def change(widget, random: Random) -> None:
-    kind = type(widget).__name__
-    if widget.key in IDS:
-        widget.set_value(
-            random.choice([name for name in IDS[widget.key] if widget.format_func(name) in widget.options])
-        )
-    elif kind == "Toggle":
-        widget.set_value(not widget.value)
-    elif kind in ("NumberInput", "Slider"):
-        low, high = widget.min or 0, min(50 if widget.max is None else widget.max, 50)
-        number = int if widget.value is None else type(widget.value)
-        widget.set_value(number(low + random.random() * (high - low)))
-    elif kind == "TextInput":
-        widget.set_value(random.choice(TEXTS))
-    elif kind == "Multiselect":
-        widget.set_value(random.sample(widget.options, random.randint(0, min(3, len(widget.options)))))
-    elif kind == "Selectbox":
-        widget.select_index(random.randrange(len(widget.options)))
-    else:
-        widget.set_value(random.choice(widget.options))
-
-
-PAGES = {
+STEPS = 20
+SEEDS = [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 100))]  # 200 steps, 2 000
+# Where walks begin, or are taken half-way: every page and every tab.
+PLACES = {
     "start": {}, "data": {}, "train": {}, "compare": {}, "compare, significance": {"view": "Significance"},
     "compare, labels": {"view": "Labels"}, "compare, sentences": {"view": "Sentences"},
     "compare, learning": {"view": "Learning curve"}, "abstain": {}, "inside": {},
-    "inside, boosting": {"tab": "Boosting"}, "inside, margins": {"tab": "Margins"}, "inside, gpsc": {"tab": "GPSC"},
-    "history": {}, "history, one run": {"runs": "default:spanish-ner"},
-    "history, two runs": {"runs": "default:boosting,default:parity"},
-    "sequence": {}, "sequence, kernels": {"run": "default:abstention"},
+    "inside, boosting": {"tab": "Boosting"}, "inside, support": {"tab": "HM-SVM"}, "inside, margins": {"tab": "Margins"},
+    "inside, gpsc": {"tab": "GPSC"}, "history": {}, "history, one run": {"runs": "default:spanish-ner"},
+    "history, two runs": {"runs": "default:boosting,default:parity"}, "sequence": {},
+    "sequence, kernels": {"run": "default:abstention"}, "learn": {},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_random_choices_never_break_a_page(open_page, page, monkeypatch, tmp_path):
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory) -> tuple:
+    """A run store as somebody may have left it: finished, cancelled and failed runs, one on an odd file; and all ids."""
+    place = tmp_path_factory.mktemp("furnished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABSEQ_STORE", str(place / "runs.sqlite"))
+        methods = (MethodChoice("hmm"), MethodChoice("crf", {"max_iter": 5}), MethodChoice("hmsvm", {"max_iter": 2}))
+        uploaded = store_upload(FILES[1][1], FILES[1][0])
+        runs = [
+            trained_here(quick(dataset=uploaded, folds=0, methods=methods)), trained_here(quick()),
+            planted("cancelled", quick(seed=1)), planted("failed", quick(seed=2), error="the corpus is gone"),
+        ]  # fmt: skip
+    return place, [*runs, *(found.run_id for found in default_results().values())]
+
+
+@pytest.fixture
+def visit(furnished, tmp_path, monkeypatch):
+    place, runs = furnished
+    shutil.copytree(place, tmp_path / "store")
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "store" / "runs.sqlite"))
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", str(tmp_path))  # real corpora would be read for long
     monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path))
-    random = Random(page)
-    app = open_page(page.partition(",")[0], **PAGES[page])
-    for _ in range(CHOICES):
-        widget = random.choice(widgets(app))
-        change(widget, random)
-        app.run()
-        assert not app.exception, (widget, problems(app))
-        assert app.title
+    monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", FramedPages)
+    st.cache_data.clear()  # what is remembered of the runs of another store
+    return lambda seed: Visit(seed, PLACES, runs)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_walk_never_breaks_a_page(visit, seed):
+    walk, half = visit(seed), len(PLACES) // 2
+    for place in (seed % half, seed % half + half):
+        walk.go_to(list(PLACES)[place])
+        for _ in range(STEPS // 2 - 1):
+            walk.step()
+    assert len(walk.steps) == 1 + STEPS

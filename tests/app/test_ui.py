@@ -9,7 +9,7 @@ import pytest
 from labseq_core.dashboard_settings import BACKGROUNDS, COLOURS
 from labseq_core.experiments import MethodChoice
 from labseq_core.learners.options import Option
-from pages.ui import boosting_charts, charts, forms, metrics, tokens
+from pages.ui import boosting_charts, charts, compare_charts, forms, metrics, plain, tokens
 from pages.ui.colours import label_styles, look
 from pages.ui.names import short_names
 from pages.ui.navigation import _HERE
@@ -35,7 +35,7 @@ def test_methods_differ_in_more_than_colour():
 def test_no_two_widgets_share_a_key():
     """All pages keep their choices in one session: what one page means by a key would break another."""
     sources = "\n".join(path.read_text(encoding="utf-8") for path in sorted(_HERE.parent.rglob("*.py")))
-    keys = re.findall(r'\bkey="([^"]+)"', sources)
+    keys = [*re.findall(r'\bkey="([^"]+)"', sources), *re.findall(r'\bpick\(\s*"[^"]+", "([^"]+)"', sources)]
     assert sorted(keys) == sorted(set(keys))
 
 
@@ -87,10 +87,57 @@ def test_words_and_labels_are_never_markup():
 
 def test_what_is_withheld_never_looks_as_sure_as_the_threshold():
     shown = tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.6999]], 0.7, True, ["A"])
-    assert "<small>A 0.69</small>" in shown
+    assert "<small><bdi>A</bdi> 0.69</small>" in shown
     assert "ls-withheld" in shown
     assert "ls-withheld" not in tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.7]], 0.7, True, ["A"])
     assert "gap 0.0123" in tokens.withheld([1], [["w"]], [["A"]], [["A"]], [[0.01234]], 0.7, False, ["A"])
+
+
+def test_what_nobody_would_see_is_written_by_its_number():
+    assert plain.visible("a\u202eb\u200b\0\n") == "a⟨U+202E⟩b⟨U+200B⟩⟨U+0000⟩⟨U+000A⟩"
+    assert plain.visible("👩‍👩‍👧 الكتاب é ٣ \u200c") == "👩‍👩‍👧 الكتاب é ٣ \u200c", "what scripts and emoji need stays"
+    assert plain.shortened("w" * 10_000) == "w" * 60 + "… (10,000 letters)"
+    assert len(plain.shortened("\u202e" * 10_000)) < 90
+
+
+def test_text_of_data_is_no_markup_to_a_chart():
+    assert plain.in_chart("<b>%{x}</b>") == "&lt;b&gt;%&#123;x}&lt;/b&gt;"
+    long = ["l" * 100, "l" * 101, "l" * 102, "m"]
+    names = plain.names_in_chart(long)
+    assert len(set(names)) == 4, "an axis tells places by their names"
+    assert max(map(len, names)) < 50
+    labels, counts = ["<b>x</b>", "%{x}<br>", *long], [[1] * 6] * 6
+    rows = [{"label": label, "precision": 1, "recall": 1, "f1": 1, "support": 1} for label in labels]
+    for figure in (
+        charts.label_bars(dict.fromkeys(labels, 1)),
+        charts.transition_heat_map(labels, counts),
+        charts.weight_bars([{"attribute": label, "weight": 1.0} for label in labels]),
+        compare_charts.clickable_confusion(labels, counts, counts, (labels[0], labels[1])),
+        compare_charts.label_dots({"m": rows}, {"m": "m"}),
+    ):
+        figure.for_each_trace(lambda trace: trace.update(customdata=None))  # told to the server, not drawn
+        drawn = figure.to_json().encode().decode("unicode_escape")
+        assert "<b>x" not in drawn
+        assert "%{x}<br>" not in drawn
+        places = next(len(set(trace.y)) for trace in figure.data if trace.y is not None)
+        assert places == len(labels)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["*a* _b_ `c` ~~d~~ [e](f) ![g](h) <i> # | $j$ \\ a@b.cd http://k.l www.m.n", ":red[x]", ":material/delete:", ":smile:",
+     "- x", "+ x", "# x", "> x"],
+)  # fmt: skip
+def test_text_of_data_is_no_markup_to_markdown(text):
+    escaped = plain.in_markdown(text)
+    read = re.sub(r"\\(.)", r"\1", escaped).replace("\u2060", "")
+    assert read == text, "nothing is lost"
+    bare = re.sub(r"\\.", "", escaped)
+    assert not re.search(r"[*`\[\]<>#|$~@]|:\w+[:/\[]|://|www\.|^[-+]|\b_|_\b", bare)
+
+
+def test_words_with_an_underscore_stay_readable():
+    assert plain.in_markdown("set LABSEQ_STORE; did you mean toy-pos?") == "set LABSEQ_STORE; did you mean toy-pos?"
 
 
 def test_very_long_sentences_and_very_many_labels_are_cut():

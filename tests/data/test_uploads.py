@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
 
 from labseq_core._checks import LabSeqError
+from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.catalogue import Catalogue, dataset_info, load_dataset, store_upload
 from labseq_core.data.readers import DataError
 
@@ -104,3 +106,27 @@ def test_unwritable_place_is_named(tmp_path, monkeypatch):
     with pytest.raises(LabSeqError, match="LABSEQ_STORE") as caught:
         store_upload(DATA, "a.conll")
     assert str(tmp_path) not in str(caught.value)
+
+
+def test_names_of_files_are_short_and_turn_no_line_around():
+    data = b"a O\n\nb O\n\nc O\n"
+    names = {
+        "/etc/\u202edwssap\u200b.conll": "dwssap.conll", "..\\..\\up.conll": "up.conll", "\0\n.conll": ".conll",
+        "\u202e": "data",
+        "n" * 5000 + ".conll": "n" * 60 + "…" + "n" * 54 + ".conll",
+    }  # fmt: skip
+    for number, (name, shown) in enumerate(names.items()):
+        assert load_dataset(store_upload(data + b"\nx O\n" * number, name)).title == shown
+
+
+def test_a_file_that_unpacks_to_more_than_may_be_uploaded_is_refused(user_files):
+    small = b"word O\n" * 1000 + b"\n"
+    packed = gzip.compress(small * (1 + (MAX_UPLOAD_MEGABYTES << 20) // len(small)))
+    assert len(packed) < 1 << 20
+    with pytest.raises(
+        DataError, match=f"large.conll.gz: the file unpacks to more than {MAX_UPLOAD_MEGABYTES} MB; split it"
+    ):
+        store_upload(packed, "large.conll.gz")
+    with pytest.raises(DataError, match=f"larger than {MAX_UPLOAD_MEGABYTES} MB; split it"):
+        store_upload(b"\n" * ((MAX_UPLOAD_MEGABYTES << 20) + 1), "large.conll")
+    assert not (user_files / "uploads").exists()

@@ -1,0 +1,44 @@
+"""Links that somebody has changed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.conftest import problems
+from tests.app.visits import FramedPages
+
+# Rows of buttons of which one is always chosen.
+ROWS = [
+    ("start", {"corpus": ""}), ("data", {"part": ""}), ("compare", {"score": ""}),
+    ("compare", {"view": "Labels", "method": ""}), ("abstain", {"model": ""}), ("inside", {"weigh": ""}),
+    ("inside", {"tab": "Boosting", "boosted": ""}),
+    ("inside", {"tab": "HM-SVM", "svm": ""}), ("inside", {"tab": "Margins", "scale": ""}),
+    ("inside", {"tab": "GPSC", "across": ""}), ("sequence", {"look": "", "recursion": ""}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "parameters"), ROWS)
+def test_a_link_that_chooses_nothing_means_the_usual_choice(open_page, page, parameters):
+    app = open_page(page, **parameters)
+    assert problems(app) == []
+    assert app.title
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "1e999", "-inf"])
+def test_a_number_beyond_all_bounds_is_dropped_from_the_address(open_page, monkeypatch, number):
+    monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", FramedPages)
+    app = open_page("train", sequences=number, seed="7", **{"crf.max_iter": number})
+    assert problems(app) == []
+    assert app.title[0].value == "Train"
+    assert app.number_input(key="sequences").value == 0
+    assert app.number_input(key="seed").value == 7, "the rest of the link is followed"
+    assert not {"sequences", "crf.max_iter"} & set(app.query_params)
+
+
+def test_a_number_beyond_all_bounds_may_stand_for_a_choice_of_the_page_before(open_page, monkeypatch):
+    monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", FramedPages)
+    app = open_page("start")
+    app.query_params["corpus"] = "1e999"
+    app.run()
+    assert problems(app) == []
+    assert app.title
