@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.evaluation import AbstentionCurve, Calibration
-from pages.ui.charts import GREY, MARGIN
+from pages.ui.charts import GREY, MARGIN, kept
 from pages.ui.colours import look
 
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
@@ -16,6 +16,7 @@ _POINTS = 400  # of a curve
 _STEADY = 0.02  # of the tokens: with fewer answered a curve jumps, and would only stretch the axis
 
 
+@kept
 def precision_recall(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) -> go.Figure:
     """A curve per method; a large mark where the threshold is. at: rows of `compare_at`, in the order of the curves."""
     figure = _curves(curves, at, "recall", "precision")
@@ -25,6 +26,7 @@ def precision_recall(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) 
     return figure
 
 
+@kept
 def risk_coverage(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) -> go.Figure:
     """The same as risk against coverage."""
     figure = _curves(curves, at, "coverage", "risk")
@@ -78,6 +80,7 @@ def _thinned(curve: AbstentionCurve) -> np.ndarray:
     return np.unique(np.minimum(np.searchsorted(curve.coverage, wanted), last))
 
 
+@kept
 def reliability(found: Mapping[str, Calibration]) -> go.Figure:
     """Promised against kept, a line per method; the grey line is where both are equal."""
     figure = go.Figure()

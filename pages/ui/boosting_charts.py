@@ -8,7 +8,7 @@ from math import isfinite, log
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.ui.charts import GREY, MARGIN
+from pages.ui.charts import GREY, MARGIN, kept
 from pages.ui.colours import look
 from pages.ui.plain import in_chart, shortened
 
@@ -23,6 +23,7 @@ _POINTS = 2000  # of a line or of a cloud
 _BELOW, _ABOVE = 1.25, 0.75  # how much is seen below and above 1, no change, in depths of the lowest curve
 
 
+@kept
 def steps_by_round(rows: Sequence[dict], number: int) -> go.Figure:
     """The step of each round, kinds of features apart; rounds after `number` are faint. Of very many, those around it."""
     begin = max(0, min(number - _POINTS // 2, len(rows) - _POINTS))
@@ -65,6 +66,7 @@ def thinned(rows: Sequence) -> Sequence:
     return rows if every <= 1 else [*rows[:-1:every], rows[-1]]
 
 
+@kept
 def loss_curves(models: Mapping[str, Sequence[dict]]) -> go.Figure:
     """The training loss after each round, one line per model, as powers of ten."""
     figure = go.Figure()
@@ -74,6 +76,7 @@ def loss_curves(models: Mapping[str, Sequence[dict]]) -> go.Figure:
     return _finished(figure)
 
 
+@kept
 def development_curves(models: Mapping[str, Sequence[dict]], score: str) -> go.Figure:
     """A score on the development part after each round, one line per model."""
     figure = go.Figure()
@@ -89,6 +92,7 @@ def curves_text(what: str, models: Mapping[str, Sequence[dict]], score: str) -> 
     return f"{what} by round, a line per model. After the last round: {', '.join(last)}"
 
 
+@kept
 def promised_and_kept(
     models: Mapping[str, Sequence[dict]], promised: Mapping[str, Sequence[float]], one_scale: bool
 ) -> go.Figure:
@@ -119,6 +123,7 @@ def promised_and_kept(
     return figure
 
 
+@kept
 def bound_picture(curves: Mapping, step: float) -> go.Figure:
     """The two bounds and the loss itself against the step, relative to the loss before; marks are the lowest points."""
     figure = go.Figure()

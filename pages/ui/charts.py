@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable
+from functools import wraps
+from hashlib import sha256
 from itertools import islice
 from math import isfinite
+from threading import Lock
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -20,7 +24,28 @@ MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 _LABELS_SHOWN = 60
 CELL_LETTERS = 20  # of a label beside a matrix
 _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
+_MOST_KEPT = 100
+_kept: dict[bytes, go.Figure] = {}
+_kept_lock = Lock()
 GREY = "#8A94A0"  # for lines that must show on light and dark ground
+
+
+def kept(chart: Callable[..., go.Figure]) -> Callable[..., go.Figure]:
+    """A chart of the same data is made once: to make one takes plotly longer than to send it. It is not to be changed then."""
+
+    @wraps(chart)
+    def made(*data, **options) -> go.Figure:
+        key = sha256(pickle.dumps((chart.__module__, chart.__qualname__, data, options))).digest()
+        with _kept_lock:
+            figure = _kept.pop(key, None)
+        figure = chart(*data, **options) if figure is None else figure
+        with _kept_lock:
+            _kept[key] = figure  # the last one used is the last to go
+            while len(_kept) > _MOST_KEPT:
+                del _kept[next(iter(_kept))]
+        return figure
+
+    return made
 
 
 def choose_figure_format() -> None:
@@ -56,6 +81,7 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
     st.plotly_chart(figure, key=key, config=config, alt=alt, on_select=selected, selection_mode="points")
 
 
+@kept
 def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Figure:
     """Scores of each method with standard errors; a dashed line over the accuracies is the best that is possible."""
     metrics = shown_metrics(summary)
@@ -117,6 +143,7 @@ def score_text(summary: list[dict]) -> str:
     return "Bar chart of scores. " + "; ".join(rows)
 
 
+@kept
 def label_bars(counts: dict[str, int]) -> go.Figure:
     """How often each label occurs, most frequent on top; only the most frequent ones of very many."""
     own = look(0)
@@ -136,6 +163,7 @@ def label_bars(counts: dict[str, int]) -> go.Figure:
     return figure
 
 
+@kept
 def length_histogram(lengths: list[int]) -> go.Figure:
     """How long the sequences are."""
     own = look(2)
@@ -151,6 +179,7 @@ def length_histogram(lengths: list[int]) -> go.Figure:
     return figure
 
 
+@kept
 def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[list[float]]) -> go.Figure:
     """Rows are true labels, columns predicted ones; colour is the share within the row, the number is the count."""
     few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
@@ -169,6 +198,7 @@ def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[
     return figure
 
 
+@kept
 def weight_bars(rows: list[dict]) -> go.Figure:
     """Weights of attributes, highest on top; those for a label and those against it differ in side, sign and colour."""
     weights = [row["weight"] for row in rows]
@@ -199,6 +229,7 @@ def _sign(number: float) -> int:
     return (number > 0) - (number < 0)
 
 
+@kept
 def transition_heat_map(labels: list[str], weights: list[list[float]]) -> go.Figure:
     """Rows are labels, columns the labels after them; what is forbidden (-inf) is a gap with a cross."""
     few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.charts import CELL_LETTERS, GREY, MARGIN, confusion_heat_map, in_lines
+from pages.ui.charts import CELL_LETTERS, GREY, MARGIN, confusion_heat_map, in_lines, kept
 from pages.ui.colours import look
 from pages.ui.compare_words import Measure, cell_name
 from pages.ui.plain import names_in_chart, shortened
@@ -15,6 +15,7 @@ _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": 
 _LARGEST_CELL, _HIGHEST = 30, 560  # pixels of a mark, and of a matrix of many labels
 
 
+@kept
 def measure_dots(rows: Sequence[dict], names: Mapping[str, str], measure: Measure) -> go.Figure:
     """One measure: a mark per method with its standard error, and a small dot for each fold. rows: as `measure_rows` gives
     them.
@@ -50,6 +51,7 @@ def measure_text(rows: Sequence[dict], measure: Measure) -> str:
     return f"{measure.title}: " + "; ".join(f"{row['label']} {measure.shown(row['mean'])}" for row in rows)
 
 
+@kept
 def front_chart(
     rows: Sequence[dict], names: Mapping[str, str], on_front: Sequence[bool], score: str, title: str
 ) -> go.Figure:
@@ -86,6 +88,7 @@ def front_text(rows: Sequence[dict], on_front: Sequence[bool], score: str, title
     return f"{title} against training time: {'; '.join(shown)}"
 
 
+@kept
 def interval_chart(pairs: Sequence[dict], names: Mapping[str, str]) -> go.Figure:
     """Differences of pairs with their intervals; those that are significant have filled marks, the others open ones."""
     figure = go.Figure()
@@ -127,6 +130,7 @@ def interval_text(pairs: Sequence[dict], names: Mapping[str, str]) -> str:
     return f"Differences with 95 % intervals: {'; '.join(shown)}"
 
 
+@kept
 def label_dots(per_label: Mapping[str, Sequence[dict]], names: Mapping[str, str]) -> go.Figure:
     """F1 of each label, a mark per method; the most frequent label on top."""
     first = sorted(next(iter(per_label.values())), key=lambda row: -row["support"])
@@ -160,6 +164,7 @@ def label_text(per_label: Mapping[str, Sequence[dict]]) -> str:
     return "F1 by label. " + "; ".join(methods)
 
 
+@kept
 def clickable_confusion(
     labels: list[str], counts: list[list[int]], shares: list[list[float]], chosen: tuple[str, str]
 ) -> go.Figure:
@@ -190,6 +195,7 @@ def clickable_confusion(
     return figure
 
 
+@kept
 def curve_chart(rows: Sequence[dict], names: Mapping[str, str], score: str, title: str) -> go.Figure:
     """A score against the number of training sequences, a line per method, with standard errors."""
     figure, labels = go.Figure(), list(dict.fromkeys(row["label"] for row in rows))

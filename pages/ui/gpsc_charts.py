@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.charts import GREY, MARGIN
+from pages.ui.charts import GREY, MARGIN, kept
 from pages.ui.colours import look
 
 AXES = {"parameters": "fraction", "observations touched": "observations"}  # by name: the column of the path
@@ -15,6 +15,7 @@ _ROOM = 0.015  # of accuracy, above and below the lines
 _FEW = 40  # points with a mark each
 
 
+@kept
 def against_sparseness(
     paths: Mapping[str, Sequence[dict]], axis: str, y: str, title: str, dense: Mapping[str, float], unit: str = ""
 ) -> go.Figure:
@@ -57,6 +58,7 @@ def sparseness_text(what: str, paths: Mapping[str, Sequence[dict]], y: str, dens
     return f"{what} against sparseness. At the end: {', '.join(ends)}"
 
 
+@kept
 def certificate(models: Mapping[str, Sequence[dict]]) -> go.Figure:
     """The relative gap by iteration, on a scale of powers of ten; a line per dense model."""
     figure = go.Figure()

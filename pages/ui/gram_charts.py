@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from labseq_core.explain import GramSample, Spectrum
-from pages.ui.charts import GREY, MARGIN
+from pages.ui.charts import GREY, MARGIN, kept
 from pages.ui.colours import look
 from pages.ui.plain import in_chart, shortened
 
@@ -24,6 +24,7 @@ def name_of(row: dict) -> str:
 AXES = {"contribution": "β · k(x, xⱼ)", "difference": "β · (k(x, xⱼ) − k̄ⱼ)"}
 
 
+@kept
 def contribution_bars(rows: Sequence[dict], by: str) -> go.Figure:
     """What observations say, of AXES; the sign is written, and for and against differ in direction and pattern too."""
     values = [row[by] for row in rows]
@@ -54,6 +55,7 @@ def contribution_text(label: str, rows: Sequence[dict], by: str) -> str:
     return f"Bar chart of contributions to the score of {shortened(label)}, largest first: {parts}"
 
 
+@kept
 def gram_heat_map(sample: GramSample) -> go.Figure:
     """Kernel values; lines part the labels, whose names stand at the sides."""
     names = [in_chart(name_of(row), _NAME) for row in sample.rows]
@@ -90,6 +92,7 @@ def gram_text(sample: GramSample) -> str:
     return f"Heat map of kernel values between {len(sample.rows)} training observations in order of labels; {', '.join(means)}"
 
 
+@kept
 def eigenvalue_line(found: Spectrum) -> go.Figure:
     """Eigenvalues by rank; a dashed line at the effective rank."""
     own, largest = look(0), float(found.eigenvalues[0]) if len(found.eigenvalues) else 0.0

@@ -13,7 +13,7 @@ from labseq_core.experiments import RunResult
 from labseq_core.experiments.l1_path import L1_COLUMNS, l1_paths
 from labseq_core.explain import rows_csv
 from pages.ui import caching, charts
-from pages.ui.charts import MARGIN
+from pages.ui.charts import MARGIN, kept
 from pages.ui.colours import look
 from pages.ui.downloads import csv_button
 
@@ -71,6 +71,7 @@ def _axis(paths: Mapping[str, Sequence[dict]]) -> dict:
     return {"title": "l1", "type": "category", "categoryorder": "array", "categoryarray": _ticks(paths)}
 
 
+@kept
 def _weights_left(paths: Mapping[str, Sequence[dict]]) -> go.Figure:
     figure = go.Figure()
     for place, (name, rows) in enumerate(paths.items()):
@@ -88,6 +89,7 @@ def _weights_left(paths: Mapping[str, Sequence[dict]]) -> go.Figure:
     return figure
 
 
+@kept
 def _scores(paths: Mapping[str, Sequence[dict]], scores: Sequence[str]) -> go.Figure:
     figure, place = go.Figure(), 0
     for name, rows in paths.items():

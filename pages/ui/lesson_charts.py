@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.explain.loss_curves import MARGIN_LOSSES, loss_curves, losses_at
-from pages.ui.charts import GREY, MARGIN
+from pages.ui.charts import GREY, MARGIN, kept
 from pages.ui.colours import look
 
 _LOW, _HIGH, _TOP, _POINTS = -2.0, 3.0, 4.0, 201
@@ -23,6 +23,7 @@ def curves_shown() -> dict[str, np.ndarray]:
     return loss_curves(_LOW, _HIGH, _POINTS)
 
 
+@kept
 def loss_picture(margin: float) -> go.Figure:
     """Each loss as a line, marked at the margin."""
     curves, figure = curves_shown(), go.Figure()
@@ -51,6 +52,7 @@ def loss_text(rows: Sequence[dict], margin: float) -> str:
     return f"Losses at margin {margin:g}: " + ", ".join(f"{row['loss']} {row['value']:.2f}" for row in rows)
 
 
+@kept
 def mistake_picture(rows: Sequence[dict]) -> go.Figure:
     """Mistakes and bound by number of sentences, on scales of powers of ten."""
     names = {"mistakes": "mistakes made", "bound": "Novikoff's bound"}
@@ -66,6 +68,7 @@ def mistake_text(rows: Sequence[dict]) -> str:
     return "Mistakes of the perceptron and Novikoff's bound: " + "; ".join(parts)
 
 
+@kept
 def clue_picture(rows: Sequence[dict], names: Mapping[str, str], clues: Mapping[str, str], score: str) -> go.Figure:
     """A score by the clues that a method sees, a line per method. names: of methods; clues: of features, fewest first."""
     lines = {
@@ -83,6 +86,7 @@ def clue_text(rows: Sequence[dict], names: Mapping[str, str], score: str, title:
     return f"{title} by what a method sees: {'; '.join(parts)}"
 
 
+@kept
 def size_picture(lines: Mapping[str, Points]) -> go.Figure:
     """The share of wrong tokens against the number of weights, on scales of powers of ten."""
     figure = _lines(lines, "%{x:,.0f} weights: %{y:.1%} wrong")

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.explain import cumulative
-from pages.ui.charts import GREY, MARGIN, in_lines
+from pages.ui.charts import GREY, MARGIN, in_lines, kept
 from pages.ui.colours import look
 
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
@@ -16,6 +16,7 @@ _POINTS = 300  # of a line: more cannot be seen
 _MARKED = 12  # points with a mark each
 
 
+@kept
 def distribution(
     margins: Mapping[str, np.ndarray], axis: str, lines: Mapping[float, str], places: Sequence[int]
 ) -> go.Figure:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from labseq_core.explain import Reading, Trellis
 from labseq_core.explain.trellis import Link
-from pages.ui.charts import GREY, MARGIN
+from pages.ui.charts import GREY, MARGIN, kept
 from pages.ui.colours import look
 from pages.ui.plain import in_chart, names_in_chart, shortened
 from pages.ui.sequence_words import number
@@ -35,6 +35,7 @@ def _around(position: int, length: int, most: int) -> range:
     return range(begin, min(begin + most, length))
 
 
+@kept
 def label_map(reading: Reading, tokens: Sequence[str], position: int) -> go.Figure:
     """Labels by positions around the chosen one: probabilities, or how far behind the best labelling."""
     positions = _around(position, len(reading), _POSITIONS)
@@ -84,6 +85,7 @@ def label_map_text(reading: Reading, tokens: Sequence[str], position: int) -> st
     return f"{what} of labels at position {position + 1}, {shortened(tokens[position])}: {listed}"
 
 
+@kept
 def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
     """Nodes by position and label with their values; what has not been reached is hollow, the best path is square."""
     places = {label: place for place, label in enumerate(drawn.labels)}
@@ -155,6 +157,7 @@ def trellis_text(drawn: Trellis, recursion: str) -> str:
     return f"Trellis of the {recursion} recursion; values at position {drawn.step.position + 1}: {listed}"
 
 
+@kept
 def part_bars(names: Sequence[str], differences: Sequence[float]) -> go.Figure:
     """What speaks for the chosen labelling to the right, what speaks for the rival to the left."""
     reach = 1.45 * max(map(abs, differences), default=1.0) or 1.0

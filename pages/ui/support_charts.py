@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.charts import MARGIN
+from pages.ui.charts import MARGIN, kept
 from pages.ui.colours import look
 
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
@@ -14,6 +14,7 @@ OBJECTIVES = {"primal": "primal objective", "dual": "dual objective"}
 SIZES = {"working_set": "working set", "support_sequences": "support sequences"}
 
 
+@kept
 def lines_by_round(rows: Sequence[dict], names: dict[str, str], title: str) -> go.Figure:
     """One line for each of some columns of the history."""
     figure = go.Figure()
@@ -39,6 +40,7 @@ def lines_text(rows: Sequence[dict], names: dict[str, str]) -> str:
     return f"Lines by round; after round {last['iteration']}: {ends}"
 
 
+@kept
 def growth_bars(rows: Sequence[dict]) -> go.Figure:
     """By how many rivals the working sets grew in each round, and how many sentences were looked at for them."""
     added, looked = look(0), look(1)
