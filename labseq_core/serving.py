@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 import sys
 import threading
+import time
 import traceback
 from pathlib import Path
 
@@ -35,15 +36,29 @@ def wait_until_loaded() -> None:
 
 
 def _load() -> None:
+    from streamlit import runtime
+
+    while not runtime.exists():  # both at once would keep the browser waiting
+        time.sleep(0.01)
     import pages.ui
 
     for module in pkgutil.iter_modules(pages.ui.__path__):
         importlib.import_module(f"pages.ui.{module.name}")
+    _draw_first_chart()
     # Streamlit collects garbage after each run of a page. What has just been loaded is none, and to look through it each time
     # would take longer than most pages.
     gc.collect()
     gc.freeze()
     threading.Thread(target=go_on, name="labseq-resume", daemon=True).start()
+
+
+def _draw_first_chart() -> None:
+    """Into the memory of charts: plotly loads much at its first."""
+    from labseq_core.experiments import default_results
+    from pages.ui import caching, charts
+
+    for found in list(default_results().values())[:1]:
+        charts.score_bars(found.summary(), caching.best_accuracy(found.config.dataset))
 
 
 def go_on() -> None:

@@ -63,7 +63,11 @@ class Dashboard:
             self.process = subprocess.Popen(
                 command, cwd=self.place, env=environment, stdout=log, stderr=log, start_new_session=True
             )
-            _wait_for(self.process, f"{self.address}/_stcore/health", log)
+            try:
+                wait_until_it_answers(self.process, self.address)
+            except RuntimeError:
+                log.seek(0)
+                raise RuntimeError(f"the dashboard did not start:\n{log.read()}") from None
 
     def kill(self) -> None:
         """At once, as by a crash: the server itself, not the processes that it has started."""
@@ -128,15 +132,14 @@ def settle(page: Page) -> None:
     )
 
 
-def _wait_for(process: subprocess.Popen, address: str, log) -> None:
+def wait_until_it_answers(process: subprocess.Popen, address: str) -> None:
     give_up = time.monotonic() + SECONDS_TO_ANSWER
     while time.monotonic() < give_up and process.poll() is None:
-        with suppress(OSError), urllib.request.urlopen(address, timeout=5) as answer:
+        with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
             if answer.status == 200:
                 return
-        time.sleep(0.1)
-    log.seek(0)
-    raise RuntimeError(f"the dashboard did not start:\n{log.read()}")
+        time.sleep(0.05)
+    raise RuntimeError("the dashboard did not start")
 
 
 def _free_port() -> int:
