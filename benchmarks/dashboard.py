@@ -36,7 +36,7 @@ from tests.browser.server import REPOSITORY, Dashboard, chromium, running_dashbo
 PARTS = ("first", "clicks", "train", "users")
 CHART = ".js-plotly-plot .bars"
 # Minutes of work on a corpus that comes with LabSeq.
-LONG_TRAINING = "/train?dataset=pitch-accent&methods=CRF&methods=Averaged+perceptron&folds=5&perceptron.epochs=9000"
+LONG_TRAINING = "/train?dataset=spanish-ner&methods=CRF&methods=Averaged+perceptron&folds=10&perceptron.epochs=10000"
 
 
 def spread(values: Iterable[float]) -> dict:
