@@ -123,6 +123,7 @@ def train(browser: Browser, server: Dashboard) -> dict:
 def users(n_users: int, seconds: float) -> list[dict]:
     """Waits of visitors and the memory of the server: alone, then half of them beside a training."""
     with running_dashboard() as server:
+        browse(server.address, 1, 5.0)  # somebody is always first: the server has loaded by then
         rows = [_users(server, n_users, seconds, "nothing")]
         with chromium() as browser:
             page = new_page(browser)

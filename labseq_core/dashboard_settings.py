@@ -23,6 +23,7 @@ _SERVING = {
     "client.showErrorLinks": False,
     "client.toolbarMode": "viewer",  # keeps the choice of light or dark, hides what only developers need
     "runner.magicEnabled": False,
+    "runner.postScriptGC": False,  # takes longer than most pages; Python collects garbage by itself
     "logger.hideWelcomeMessage": True,
     "global.disableWidgetStateDuplicationWarning": True,  # a filter leads back to the first page of a list
 }

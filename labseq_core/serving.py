@@ -45,8 +45,7 @@ def _load() -> None:
     for module in pkgutil.iter_modules(pages.ui.__path__):
         importlib.import_module(f"pages.ui.{module.name}")
     _draw_first_chart()
-    # Streamlit collects garbage after each run of a page. What has just been loaded is none, and to look through it each time
-    # would take longer than most pages.
+    # What has just been loaded is no garbage: nobody needs to look through it again.
     gc.collect()
     gc.freeze()
     threading.Thread(target=go_on, name="labseq-resume", daemon=True).start()
