@@ -78,7 +78,9 @@ _seen: dict[str, Seen] = {}  # one visit is enough for all that is asked of it
 
 
 @pytest.fixture
-def look_at(open_page, monkeypatch) -> Callable[..., Seen]:
+def look_at(open_page, monkeypatch, tmp_path) -> Callable[..., Seen]:
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))  # the newest runs of other tests are not ours
+
     def looked(page: str, choices: dict) -> Seen:
         key = f"{page} {choices}"
         if key not in _seen:

@@ -1,13 +1,17 @@
-"""Pictures of every page, light and dark, wide and narrow: `python -m tests.browser.screenshots FOLDER [PAGE ...]`."""
+"""Pictures of every page, light and dark, wide and narrow: `python -m tests.browser.screenshots FOLDER [PAGE ...]`.
+
+`python -m tests.browser.screenshots readme` makes those of the README.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser
 
-from tests.browser.server import chromium, dashboard, settle
+from tests.browser.server import REPOSITORY, chromium, dashboard, settle
 
 PAGES = {
     "start": "/",
@@ -48,6 +52,13 @@ PAGES = {
     "history-two": "/history?runs=default:spanish-ner,default:boosting",
     "inside-pos": "/inside?run=default:toy-pos&label=NOUN",
 }
+README = {
+    "start": "/",
+    "compare": "/compare?run=default:spanish-ner&view=Labels",
+    "inside": "/inside?tab=Boosting",
+    "sequence": "/sequence?run=default:spanish-ner",
+}
+COLOURS = 128  # of a picture of the README: enough for pages, and a third of the bytes
 WIDTHS = {"wide": 1440, "narrow": 420}
 HEIGHT = 900
 MILLISECONDS_TO_TRAIN = 180_000  # routines may have to be compiled first
@@ -60,6 +71,19 @@ def main(folder: Path, names: list[str]) -> None:
             for scheme in ("light", "dark"):
                 for size, width in WIDTHS.items():
                     _picture(browser, address + PAGES[name], scheme, width, folder / f"{name}-{scheme}-{size}.png")
+
+
+def readme(folder: Path) -> None:
+    """What a visitor sees without scrolling."""
+    with dashboard() as address, chromium() as browser:
+        for name, path in README.items():
+            page = browser.new_page(viewport={"width": WIDTHS["wide"], "height": HEIGHT})
+            page.goto(address + path)
+            settle(page)
+            target = folder / f"{name}.png"
+            page.screenshot(path=target)
+            Image.open(target).convert("RGB").quantize(COLOURS).save(target, optimize=True)
+            page.close()
 
 
 def _picture(browser: Browser, address: str, scheme: str, width: int, target: Path) -> None:
@@ -87,4 +111,7 @@ def _picture(browser: Browser, address: str, scheme: str, width: int, target: Pa
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit("give the folder for the pictures")
-    main(Path(sys.argv[1]), sys.argv[2:])
+    if sys.argv[1:] == ["readme"]:
+        readme(REPOSITORY / ".readme")
+    else:
+        main(Path(sys.argv[1]), sys.argv[2:])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from tests.browser.access import expect_accessible
@@ -15,8 +17,13 @@ PAGES = (
     "/sequence?run=default:abstention&words=she+went+home",
     "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",
-    "/learn", "/learn?lesson=losses", "/learn?lesson=margin", "/learn?lesson=properties",
 )  # fmt: skip
+# Pages that differ little from another one: with the full suite.
+SELDOM = {
+    "/data?dataset=pitch-accent&part=test", "/abstain?gaps=true", "/sequence?run=default:abstention&words=she+went+home",
+    "/learn?lesson=losses", "/learn?lesson=abstain", "/history?runs=default:spanish-ner", "/train?job=nonsense",
+    "/compare?run=nonsense", "/inside?run=default:toy-pos&tab=Boosting", "/history?find=nothing+is+called+so",
+}  # fmt: skip
 WRONG = {
     "/data?dataset=nonsense": "nonsense",
     "/train?dataset=toy-pos&crf.l2=minus": "l2",
@@ -27,14 +34,18 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("path", PAGES)
+def often_or_seldom(paths: Iterable[str]) -> list:
+    return [pytest.param(path, marks=pytest.mark.slow) if path in SELDOM else path for path in paths]
+
+
+@pytest.mark.parametrize("path", often_or_seldom(PAGES))
 def test_page_is_accessible_and_keeps_to_itself(visit, path):
     watched = visit(path)
     expect_accessible(watched.page)
     watched.expect_clean()
 
 
-@pytest.mark.parametrize("path", WRONG)
+@pytest.mark.parametrize("path", often_or_seldom(WRONG))
 def test_what_is_wrong_is_told_to_everyone(visit, path):
     watched = visit(path)
     watched.page.get_by_test_id("stAlert").filter(has_text=WRONG[path]).first.wait_for()

@@ -110,6 +110,7 @@ def test_saved_tables_equal_the_screen(visit):
     watched.expect_clean()
 
 
+@pytest.mark.slow  # links of every page are followed in test_permalinks
 def test_a_link_repeats_the_view_the_score_and_the_page(visit):
     watched = visit("/compare")
     page = watched.page

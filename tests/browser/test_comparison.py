@@ -59,6 +59,7 @@ def test_from_the_form_to_the_csv(visit):
     watched.expect_clean()
 
 
+@pytest.mark.slow  # links of every page are followed in test_permalinks
 def test_a_link_repeats_every_choice_in_another_browser(visit):
     watched = visit("/train?dataset=toy-pos")
     page = watched.page

@@ -168,6 +168,7 @@ LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
 }
 # Of these some choices are followed in tests of their own page too: with the full suite.
 SELDOM = {
+    "kernels",
     "form",
     "scores",
     "labels",
@@ -179,7 +180,7 @@ SELDOM = {
     "typed",
     "learning curve",
 }
-AGAIN = ("newest run", "finished run", "support", "kernels")  # tried again on another day
+AGAIN = ("newest run", "finished run", "support")  # tried again on another day
 
 
 @pytest.fixture(scope="module")

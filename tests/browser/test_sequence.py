@@ -107,6 +107,7 @@ def test_the_trellis_is_stepped_through_by_button_click_and_key(visit):
     watched.expect_clean()
 
 
+@pytest.mark.slow  # links of every page are followed in test_permalinks
 def test_a_permalink_repeats_everything(visit):
     watched = visit(f"/sequence?run={KERNELS}")
     page = watched.page
