@@ -27,7 +27,7 @@ from labseq_core.cli import OneLineParser
 from labseq_core.data.catalogue import list_datasets
 from labseq_core.experiments import ExperimentConfig, MethodChoice, list_runs, submit
 from labseq_core.experiments.defaults import FEATURES
-from labseq_core.experiments.service import run_row
+from labseq_core.experiments.service import close_engines, run_row
 from labseq_core.experiments.store import RunStore
 
 PARTS = ("overhead", "again", "list")
@@ -123,10 +123,11 @@ def run(options: argparse.Namespace) -> dict:
         say("compiling what is not compiled yet")
         warm_up(methods=[choice.method for choice in METHODS])
         report["overhead"] = overhead(options.dataset or bundled, options.folds, options.repeats)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         if "again" in parts:
             os.environ["LABSEQ_STORE"] = str(Path(folder) / "again" / "runs.sqlite")
             report["again"] = again()
+            close_engines()  # before its folder goes
         if "list" in parts:
             os.environ["LABSEQ_STORE"] = str(Path(folder) / "list" / "runs.sqlite")
             report["list"] = long_list(options.runs)
