@@ -1,0 +1,19 @@
+"""A class at once: thirty who look around, then fifteen beside a training, on one real server."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.dashboard import users
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SECONDS_TO_WAIT, MEGABYTES = 1.0, 700
+
+
+def test_a_class_does_not_wait():
+    for row in users(n_users=30, seconds=30):
+        assert row["errors"] == 0
+        assert row["later"]["n"] > 50
+        assert row["later"]["p95"] < SECONDS_TO_WAIT, row
+        assert row["megabytes"] < MEGABYTES, row
