@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.gpsc import FRACTION, GAP, show
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def report() -> dict:
