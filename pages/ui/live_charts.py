@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from labseq_core.experiments import TaskStatus
-from pages.ui.charts import MARGIN, in_lines, kept
+from pages.ui.charts import MARGIN, in_lines
 from pages.ui.colours import look
 
 _LINES_SHOWN = 12  # of one method: the newest
@@ -24,7 +24,6 @@ def iterates(tasks: Sequence[TaskStatus]) -> bool:
     return bool(_methods(tasks))
 
 
-@kept
 def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
     """A panel for each method, since objectives of different methods cannot be compared; a line for each training."""
     labels = _methods(tasks)
@@ -46,7 +45,6 @@ def objective_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
     return _laid_out(figure, tasks)
 
 
-@kept
 def accuracy_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
     """A line for each training: its accuracy on held-out tokens, where that was measured."""
     figure = go.Figure()

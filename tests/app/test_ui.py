@@ -39,6 +39,18 @@ def test_no_two_widgets_share_a_key():
     assert sorted(keys) == sorted(set(keys))
 
 
+def test_a_chart_of_the_same_data_is_made_once():
+    rows = [row("CRF", 0.5, 0.01)]
+    made = charts.score_bars(rows)
+    assert charts.score_bars([row("CRF", 0.5, 0.01)]) is made
+    assert charts.score_bars(rows, 0.9) is not made
+    assert charts.score_bars([row("CRF", 0.6, 0.01)]) is not made
+    for number in range(charts._MOST_KEPT):
+        charts.score_bars([row("CRF", number / 1000, None)])
+    assert len(charts._kept) == charts._MOST_KEPT
+    assert charts.score_bars(rows) is not made, "the oldest has gone"
+
+
 def test_short_names_say_only_what_differs():
     boosted = [MethodChoice("boost", {"bound": bound, "rounds": 9}) for bound in ("loose", "exact")]
     assert list(short_names(boosted).values()) == ["loose", "exact"]
