@@ -15,12 +15,14 @@ if HERE not in sys.path:
 
 from pages.ui import charts, server, session  # noqa: E402
 from pages.ui.navigation import navigate  # noqa: E402
+from pages.ui.preload import preload_parts  # noqa: E402
 
 page = navigate()
 session.drop_endless_numbers()
 with st.sidebar:
     charts.choose_figure_format()
     st.caption(f"LabSeq {__version__}. Everything runs on this machine; nothing is sent anywhere.")
+    preload_parts()
 server.show_notices()
 with session.shown_errors():
     page.run()

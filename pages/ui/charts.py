@@ -14,6 +14,7 @@ from threading import Lock
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.ui.chart_room import with_room
 from pages.ui.colours import look
 from pages.ui.metrics import METRICS, shown_metrics
 from pages.ui.plain import names_in_chart, shortened
@@ -38,7 +39,7 @@ def kept(chart: Callable[..., go.Figure]) -> Callable[..., go.Figure]:
         key = sha256(pickle.dumps((chart.__module__, chart.__qualname__, data, options))).digest()
         with _kept_lock:
             figure = _kept.pop(key, None)
-        figure = chart(*data, **options) if figure is None else figure
+        figure = with_room(chart(*data, **options)) if figure is None else figure
         with _kept_lock:
             _kept[key] = figure  # the last one used is the last to go
             while len(_kept) > _MOST_KEPT:
@@ -158,7 +159,7 @@ def label_bars(counts: dict[str, int]) -> go.Figure:
     figure.update_layout(
         height=max(260, 22 * len(counts) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
         xaxis={"title": "tokens", "range": [0, 1.15 * max(counts.values())]},
-        yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
+        yaxis={"autorange": "reversed", "type": "category", "title": None},
     )  # fmt: skip
     return figure
 
@@ -193,7 +194,7 @@ def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[
     figure.update_layout(
         height=min(700, 34 * len(labels) + 120), margin={**MARGIN, "t": 10},
         xaxis={"title": "predicted", "type": "category", "side": "bottom"},
-        yaxis={"title": "true", "type": "category", "autorange": "reversed", "automargin": True},
+        yaxis={"title": "true", "type": "category", "autorange": "reversed"},
     )  # fmt: skip
     return figure
 
@@ -214,7 +215,7 @@ def weight_bars(rows: list[dict]) -> go.Figure:
     figure.update_layout(
         height=max(200, 22 * len(rows) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
         xaxis={"title": "weight", "range": [min(0.0, reach * _sign(min(weights))), max(0.0, reach * _sign(max(weights)))]},
-        yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
+        yaxis={"autorange": "reversed", "type": "category", "title": None},
     )  # fmt: skip
     return figure
 
@@ -247,6 +248,6 @@ def transition_heat_map(labels: list[str], weights: list[list[float]]) -> go.Fig
     figure.update_layout(
         height=min(700, 34 * len(labels) + 120), margin={**MARGIN, "t": 10},
         xaxis={"title": "to", "type": "category", "side": "bottom"},
-        yaxis={"title": "from", "type": "category", "autorange": "reversed", "automargin": True},
+        yaxis={"title": "from", "type": "category", "autorange": "reversed"},
     )  # fmt: skip
     return figure

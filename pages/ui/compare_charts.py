@@ -40,7 +40,7 @@ def measure_dots(rows: Sequence[dict], names: Mapping[str, str], measure: Measur
     figure.update_layout(
         height=62 * len(rows) + 90, margin={**MARGIN, "t": 10, "r": 40},
         xaxis={"title": measure.title, "exponentformat": "SI", "nticks": 6},
-        yaxis={"range": [len(rows) - 0.4, -0.75], "type": "category", "title": None, "automargin": True,
+        yaxis={"range": [len(rows) - 0.4, -0.75], "type": "category", "title": None,
                "tickfont": {"size": 14}, "showgrid": True},
     )  # fmt: skip
     return figure
@@ -112,7 +112,7 @@ def interval_chart(pairs: Sequence[dict], names: Mapping[str, str]) -> go.Figure
     order = [pair_name(row, names) for row in pairs]
     figure.update_layout(
         height=44 * len(pairs) + 130, margin=MARGIN, legend=_LEGEND, xaxis={"title": "difference, first minus second"},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": order[::-1], "automargin": True,
+        yaxis={"type": "category", "categoryorder": "array", "categoryarray": order[::-1],
                "title": None, "tickfont": {"size": 14}, "range": [-0.6, len(pairs) - 0.4]},
     )  # fmt: skip
     return figure
@@ -150,7 +150,7 @@ def label_dots(per_label: Mapping[str, Sequence[dict]], names: Mapping[str, str]
     figure.update_layout(
         height=30 * len(labels) + 130, margin=MARGIN, legend=_LEGEND, xaxis={"title": "F1 of tokens"},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": list(written.values())[::-1], "title": None,
-               "automargin": True, "showgrid": True, "tickfont": {"size": 14}},
+               "showgrid": True, "tickfont": {"size": 14}},
     )  # fmt: skip
     return figure
 

@@ -44,7 +44,7 @@ def contribution_bars(rows: Sequence[dict], by: str) -> go.Figure:
     figure.update_layout(
         height=max(200, 24 * len(rows) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
         xaxis={"title": AXES[by], "range": [-reach if low < 0 else 0.0, reach if high > 0 else 0.0]},
-        yaxis={"autorange": "reversed", "type": "category", "title": None, "automargin": True},
+        yaxis={"autorange": "reversed", "type": "category", "title": None},
     )  # fmt: skip
     return figure
 
@@ -75,8 +75,8 @@ def gram_heat_map(sample: GramSample) -> go.Figure:
     names = [in_chart(labels[place], _WORD) for place in begins]
     ticks = {"tickvals": middles, "ticktext": names, "title": None, "showgrid": False}
     figure.update_layout(
-        height=480, margin={**MARGIN, "t": 10}, xaxis={**ticks, "automargin": True},
-        yaxis={**ticks, "autorange": "reversed", "automargin": True},
+        height=480, margin={**MARGIN, "t": 10}, xaxis={**ticks},
+        yaxis={**ticks, "autorange": "reversed"},
     )  # fmt: skip
     return figure
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from labseq_core.experiments import TaskStatus
+from pages.ui.chart_room import with_room
 from pages.ui.charts import MARGIN, in_lines
 from pages.ui.colours import look
 
@@ -125,7 +126,7 @@ def _laid_out(figure: go.Figure, tasks: Sequence[TaskStatus]) -> go.Figure:
         legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "title": None},
     )  # fmt: skip
     figure.update_layout(height=figure.layout.height + _LEGEND_LINE * max(0, len(names) - 2))
-    return figure
+    return with_room(figure)
 
 
 def _task_name(task: TaskStatus) -> str:

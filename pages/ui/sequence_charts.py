@@ -65,7 +65,7 @@ def label_map(reading: Reading, tokens: Sequence[str], position: int) -> go.Figu
     )  # fmt: skip
     figure.update_layout(
         height=min(700, 28 * len(classes) + 90), margin={**MARGIN, "t": 10}, xaxis=_columns(tokens, positions),
-        yaxis={"type": "category", "autorange": "reversed", "title": None, "automargin": True, "fixedrange": True},
+        yaxis={"type": "category", "autorange": "reversed", "title": None, "fixedrange": True},
     )  # fmt: skip
     return figure
 
@@ -127,7 +127,7 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
         xaxis=_columns(tokens, drawn.positions),
         yaxis={
             "tickvals": list(places.values()), "ticktext": [in_chart(label, 16) for label in places], "title": None,
-            "range": [len(places) - 0.5, -0.75], "showgrid": False, "zeroline": False, "automargin": True,
+            "range": [len(places) - 0.5, -0.75], "showgrid": False, "zeroline": False,
             "fixedrange": True,
         },
     )  # fmt: skip
@@ -176,6 +176,6 @@ def part_bars(names: Sequence[str], differences: Sequence[float]) -> go.Figure:
         xaxis={"title": "← for the rival · for the chosen →", "range": [-reach if low < 0 else 0, reach if high > 0 else 0],
                "zeroline": True, "fixedrange": True},
         yaxis={"autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": [in_chart(n, _NAME) for n in names],
-               "title": None, "automargin": True, "fixedrange": True},
+               "title": None, "fixedrange": True},
     )  # fmt: skip
     return figure
