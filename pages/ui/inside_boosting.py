@@ -44,19 +44,16 @@ def tab() -> None:
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    name = session.pick(
-        "Model", "boosted", list(names.values()), list(names.values())[-1],
-        help="The models of this run that were made by boosting, named by what they differ in.",
-    )  # fmt: skip
+    of_one = {"Round by round": _replay, "Bounds": _bounds}
+    of_all = {"Losses": _curves, "Chosen again": _repeated}
+    with st.container(horizontal=True, gap="large"):
+        name = session.pick("Model", "boosted", list(names.values()), list(names.values())[-1], help=words.MODEL)
+        view = session.pick("Show", "boosting", [*of_one, *of_all], next(iter(of_one)), help=words.VIEWS)
     label = next(label for label, short in names.items() if short == name)
     if not caching.rounds(found.run_id, label):
         reason = caching.trained(found.run_id, label).stop_reason_
         st.info(f"This model has no rounds to show: {reason}. Choose another one.")
         return
-    of_one = {"Round by round": _replay, "Bounds": _bounds}
-    of_all = {"Losses": _curves, "Chosen again": _repeated}
-    views = [*of_one, *of_all]
-    view = session.pick("Show", "boosting", views, views[0], help=words.VIEWS)
     if view in of_one:
         of_one[view](found, label)
     else:
@@ -131,7 +128,8 @@ def _curves(found: RunResult, names: Mapping[str, str]) -> None:
     score, title = words.development_score(rounds)
     losses, development, promised = _curve_figures(found.run_id, names, score)
     st.header("How fast the loss falls")
-    left, right = st.columns(2, gap="large")
+    # Captions differ in length: charts side by side have one bottom line.
+    left, right = st.columns(2, gap="large", vertical_alignment="bottom" if development else "top")
     with left:
         st.caption(words.LOSS_CURVES)
         charts.draw(losses, "losses", pictures.curves_text("Training loss", rounds, "loss"))
