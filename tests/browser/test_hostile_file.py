@@ -27,9 +27,12 @@ PLACES = {
     "data": "data?dataset={upload}", "train": "train?dataset={upload}&job={run}", "compare": "compare?run={run}",
     "compare, labels": "compare?run={run}&view=Labels", "compare, sentences": "compare?run={run}&view=Sentences&differ=false",
     "abstain": "abstain?run={run}&threshold=0.95", "inside": "inside?run={run}",
-    "inside, boosting": "inside?run={run}&tab=Boosting",
+    "inside, boosting": "inside?run={run}&tab=Boosting", "inside, bounds": "inside?run={run}&tab=Boosting&boosting=Bounds",
+    "inside, chosen again": "inside?run={run}&tab=Boosting&boosting=Chosen+again&first=10",
     "inside, support": "inside?run={run}&tab=HM-SVM", "inside, margins": "inside?run={run}&tab=Margins",
-    "inside, gpsc": "inside?run={run}&tab=GPSC", "sequence": "sequence?run={run}&n=2&step=3", "history": "history?runs={run}",
+    "inside, gpsc": "inside?run={run}&tab=GPSC", "inside, who decides": "inside?run={run}&tab=GPSC&gpsc=Who+decides",
+    "inside, Gram matrix": "inside?run={run}&tab=GPSC&gpsc=Gram+matrix",
+    "sequence": "sequence?run={run}&n=2&step=3", "history": "history?runs={run}",
 }  # fmt: skip
 # What none of the words may become. Formulas of our own stand in the text of the margins.
 ELEMENTS = (
