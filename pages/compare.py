@@ -50,6 +50,6 @@ for container, draw in zip(st.tabs(list(TABS), key="view", bind="query-params"),
     if container.open:
         with container, session.shown_errors():
             draw(found)
-with st.expander("Repeat this run"):
-    st.caption(caching.provenance(found))
-    recipe(found.config, session.permalink(run=found.run_id))
+st.header("Repeat this run")
+st.caption(caching.provenance(found))
+recipe(found.config, session.permalink(run=found.run_id))

@@ -94,10 +94,8 @@ def _picture(browser: Browser, address: str, scheme: str, width: int, target: Pa
         page.get_by_role("button", name="Start training").click()
         page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
     if target.name.startswith("train-kernels"):
-        for name in (": options", "More options"):
-            for summary in page.locator("summary").filter(has_text=name, visible=True).all():
-                summary.click()
-                settle(page)
+        page.get_by_role("button", name=": options").nth(1).click()
+        page.locator("summary").filter(has_text="More options", visible=True).click()
     settle(page)
     # Streamlit scrolls inside the page: a window as high as its contents shows all of it.
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")

@@ -69,6 +69,7 @@ def test_a_link_repeats_every_choice_in_another_browser(visit):
     page.get_by_role("spinbutton", name="Seed").fill("7")
     page.keyboard.press("Enter")
     settle(page)
+    open_recipe(page)
     link = page.get_by_test_id("stCode").first.inner_text().strip()
     assert link == page.url
     command = shown_command(page)
@@ -76,8 +77,14 @@ def test_a_link_repeats_every_choice_in_another_browser(visit):
     assert "--seed 7" in command
 
     path = link.removeprefix(link.split("/train")[0])
-    assert shown_command(visit(path).page) == command
+    other = visit(path).page
+    open_recipe(other)
+    assert shown_command(other) == command
     watched.expect_clean()
+
+
+def open_recipe(page: Page) -> None:
+    page.get_by_role("button", name="Link, file, command and script").click()
 
 
 def shown_command(page: Page) -> str:
