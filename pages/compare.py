@@ -8,6 +8,7 @@ from pages.ui import (
     caching_compare,
     compare_labels,
     compare_learning,
+    compare_measures,
     compare_scores,
     compare_sentences,
     compare_significance,
@@ -21,6 +22,7 @@ from pages.ui.run_choice import choose_run
 
 TABS = {
     "Scores": compare_scores.tab,
+    "Measures": compare_measures.tab,
     "Significance": compare_significance.tab,
     "Labels": compare_labels.tab,
     "Sentences": compare_sentences.tab,

@@ -23,6 +23,7 @@ PAGES = {
     "train-kernels": "/train?dataset=pitch-accent&features=prosody&"
     "methods=HM-SVM&methods=GP+sequence+classification&methods=Sparse+GP+sequence+classification",
     "compare": "/compare",
+    "compare-measures": "/compare?view=Measures",
     "compare-significance": "/compare?view=Significance&run=default:parity",
     "compare-labels": "/compare?view=Labels",
     "compare-pos": "/compare?run=default:toy-pos&view=Labels",
@@ -31,6 +32,7 @@ PAGES = {
     "compare-learning-none": "/compare?view=Learning+curve&run=default:toy-pos",
     "abstain": "/abstain",
     "abstain-gaps": "/abstain?gaps=true&threshold=0.85",
+    "abstain-reliability": "/abstain?below=Reliability",
     "inside": "/inside",
     "inside-boosting": "/inside?tab=Boosting",
     "inside-support": "/inside?tab=HM-SVM",
