@@ -18,7 +18,9 @@ WATCH = """() => {
     new MutationObserver(changes => {
         if (changes.every(change => hidden(change.target))) return;
         requestAnimationFrame(() => setTimeout(() => { window.clicked.painted = performance.now(); }));
-    }).observe(document.querySelector('.stApp'), {subtree: true, childList: true, characterData: true, attributeFilter: ['value']});
+    }).observe(
+        document.querySelector('.stApp'), {subtree: true, childList: true, characterData: true, attributeFilter: ['value']}
+    );
 }"""
 
 

@@ -71,7 +71,8 @@ PROPERTIES = {
     "Few features": Property(
         "most weights are exactly zero",
         (
-            _cell("no", "The measure Share used: the CRF uses every weight.", "compare", run=_ALIKE, view="Measures", metric="used_share"),
+            _cell("no", "The measure Share used: the CRF uses every weight.", "compare", run=_ALIKE, view="Measures",
+                  metric="used_share"),
             _cell("yes", "The first 50 rounds: one feature a round, all others are zero.", "inside",
                   tab="Boosting", run="default:boosting", round="50"),
             _cell("no", "It is sparse in sentences: few of them have support sequences.", "inside",
@@ -83,14 +84,14 @@ PROPERTIES = {
     "Probabilities": Property(
         "scores mean how often the model is right",
         (
-            _cell("yes", "Its curve and what it withholds; under Reliability, whether its probabilities keep their word.", "abstain",
-                  run="default:abstention", model="CRF"),
+            _cell("yes", "Its curve and what it withholds; under Reliability, whether its probabilities keep their word.",
+                  "abstain", run="default:abstention", model="CRF"),
             _cell("no", "Its loss is no likelihood. Scores can be made to add up to 1, but another bound gives others: see the "
                   "reliability diagram.", "abstain", run="default:boosting", below="Reliability"),
             _cell("no", "It has score gaps only: they order its tokens and say nothing else.", "abstain",
                   run="default:abstention", gaps="true", model="HM-SVM · score gap, not a probability"),
-            _cell("yes", "Its curve and what it withholds; under Reliability, whether its probabilities keep their word.", "abstain",
-                  run="default:abstention", model=_GP),
+            _cell("yes", "Its curve and what it withholds; under Reliability, whether its probabilities keep their word.",
+                  "abstain", run="default:abstention", model=_GP),
         ),
     ),
     "Kernels": Property(

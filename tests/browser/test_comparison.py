@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page
 
+from pages.ui.preload import part_files
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -90,6 +91,15 @@ def open_recipe(page: Page) -> None:
 def shown_command(page: Page) -> str:
     page.get_by_role("tab", name="Command").click()
     return page.get_by_test_id("stCode").filter(visible=True).inner_text()
+
+
+def test_what_other_pages_need_comes_while_the_first_is_read(visit):
+    watched = visit("/")
+    page, files = watched.page, part_files()
+    script = "files => files.every(name => performance.getEntriesByType('resource').some(r => r.name.endsWith(name)))"
+    page.wait_for_function(script, arg=files)
+    assert page.get_by_test_id("stSelectbox").count() == 0, "the page itself has no use for them"
+    watched.expect_clean()
 
 
 def test_a_chart_is_saved_in_the_chosen_format(visit):
