@@ -34,7 +34,8 @@ def with_room(figure: go.Figure) -> go.Figure:
     given = figure.layout.margin
     # Plotly takes data for changed if they are another copy, unless told which version they are: it would draw all twice.
     figure.update_layout(
-        datarevision=1, margin={"l": max(given.l or 0, left), "r": max(given.r or 0, right), "b": max(given.b or 0, below)}
+        datarevision=1,
+        margin={"l": max(given.l or 0, left), "r": max(given.r or 0, right), "b": max(given.b or 0, below)},
     )
     return figure
 
@@ -52,7 +53,9 @@ def _names(figure: go.Figure, axis: go.layout.XAxis | go.layout.YAxis, letter: s
     if axis.ticktext is not None:
         return set(map(str, axis.ticktext))
     own = axis.plotly_name.replace("axis", "")
-    values = (value for trace in figure.data if (trace[f"{letter}axis"] or letter) == own for value in _of(trace, letter))
+    values = (
+        value for trace in figure.data if (trace[f"{letter}axis"] or letter) == own for value in _of(trace, letter)
+    )
     return {value for value in values if isinstance(value, str)}
 
 
