@@ -109,7 +109,7 @@ def test_the_widest_of_several_axes_counts():
 @pytest.mark.parametrize(
     ("names", "measured"),
     [
-        (["a"], False), (["Token accuracy", "Span F1"], False), ([LONG], False), ([LONG, f"{LONG}s"], True),
+        (["a"], False), (["Token accuracy", "Span F1"], False), ([LONG], False), ([LONG, f"{LONG}s", SHORT], True),
         ([f"{place} word" for place in range(11)], True),
     ],
 )  # fmt: skip

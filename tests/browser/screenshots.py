@@ -37,6 +37,7 @@ PAGES = {
     "inside-margins": "/inside?tab=Margins",
     "inside-gpsc": "/inside?tab=GPSC",
     "sequence": "/sequence",
+    "sequence-short": "/sequence?run=default:toy-pos&words=the+old+man+ran",
     "sequence-steps": "/sequence?show=Step+by+step",
     "sequence-why": "/sequence?show=Why+this+label",
     "sequence-force": "/sequence?show=What+if",
