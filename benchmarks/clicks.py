@@ -18,7 +18,9 @@ WATCH = """() => {
     new MutationObserver(changes => {
         if (changes.every(change => hidden(change.target))) return;
         requestAnimationFrame(() => setTimeout(() => { window.clicked.painted = performance.now(); }));
-    }).observe(document.querySelector('.stApp'), {subtree: true, childList: true, characterData: true});
+    }).observe(
+        document.querySelector('.stApp'), {subtree: true, childList: true, characterData: true, attributeFilter: ['value']}
+    );
 }"""
 
 
@@ -70,6 +72,7 @@ TOUR: tuple[tuple[str, Callable[[Page], None]], ...] = (
     ("Train: no HM-SVM", button("Remove HM-SVM", exact=True)),
     ("Train: five folds", option("Folds", "5")),
     ("to Compare", link("Compare")),
+    ("Compare: measures", tab("Measures")),
     ("Compare: by span F1", radio("Span F1")),
     ("Compare: significance", tab("Significance")),
     ("Compare: labels", tab("Labels")),
@@ -77,12 +80,11 @@ TOUR: tuple[tuple[str, Callable[[Page], None]], ...] = (
     ("Compare: next sentences", button("Increment", exact=True)),
     ("Compare: sentences", tab("Sentences")),
     ("Compare: learning curve", tab("Learning curve")),
-    ("Compare: scores", tab("Scores")),
     ("to Abstain", link("Abstain")),
     ("Abstain: lower threshold", key("Threshold", "ArrowLeft")),
     ("Abstain: lower still", key("Threshold", "ArrowLeft")),
     ("Abstain: withheld by the CRF", radio("CRF")),
-    ("Abstain: next page", button("Increment", exact=True)),
+    ("Abstain: reliability", radio("Reliability")),
     ("Abstain: by score gap too", switch("Add methods without")),
     ("to Inside", link("Inside")),
     ("Inside: weights of the HM-SVM", radio("HM-SVM (rescale=margin)")),

@@ -8,6 +8,7 @@ from pages.ui import (
     caching_compare,
     compare_labels,
     compare_learning,
+    compare_measures,
     compare_scores,
     compare_sentences,
     compare_significance,
@@ -21,6 +22,7 @@ from pages.ui.run_choice import choose_run
 
 TABS = {
     "Scores": compare_scores.tab,
+    "Measures": compare_measures.tab,
     "Significance": compare_significance.tab,
     "Labels": compare_labels.tab,
     "Sentences": compare_sentences.tab,
@@ -50,6 +52,6 @@ for container, draw in zip(st.tabs(list(TABS), key="view", bind="query-params"),
     if container.open:
         with container, session.shown_errors():
             draw(found)
-with st.expander("Repeat this run"):
-    st.caption(caching.provenance(found))
-    recipe(found.config, session.permalink(run=found.run_id))
+st.header("Repeat this run")
+st.caption(caching.provenance(found))
+recipe(found.config, session.permalink(run=found.run_id))

@@ -5,6 +5,7 @@ import streamlit as st
 from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.catalogue import DatasetInfo, fetch_dataset, store_upload
 from labseq_core.data.readers import FORMATS
+from labseq_core.data.uploads import SEED, SHARES
 from pages.ui import caching, charts, corpus_choice, forms, session, tokens
 from pages.ui.downloads import csv_button
 from pages.ui.navigation import only_in_app
@@ -27,11 +28,33 @@ def upload_form() -> None:
     if kind in FORMATS:
         with st.container(horizontal=True):
             options = {option.name: forms.reader_widget(kind, option) for option in FORMATS[kind].options}
+    split = split_form()
     if st.button("Read the file", type="primary", disabled=file is None) and file is not None:
         with session.shown_errors():
             chosen = kind if kind in FORMATS else None
-            session.remember(corpus_choice.NAME, store_upload(file.getvalue(), file.name, format=chosen, **options))
+            name = store_upload(file.getvalue(), file.name, format=chosen, **split, **options)
+            session.remember(corpus_choice.NAME, name)
             st.rerun()
+
+
+def split_form() -> dict:
+    """How many of the sequences are for train, dev and test, and which."""
+    sizes, shuffling = st.columns([2, 1], gap="large", vertical_alignment="bottom")
+    with sizes:
+        train, dev = st.slider(
+            "Split", 1, 99, (SHARES[0], SHARES[0] + SHARES[1]), format="%d %%", key="split",
+            help="Sequences up to the first mark are for training, from there to the second for development (choosing "
+            "options), the rest for testing.",
+        )  # fmt: skip
+    with shuffling, st.container(horizontal=True, vertical_alignment="bottom"):
+        shuffled = st.toggle(
+            "Shuffled", value=True, key="split.shuffled", help="Off: train, dev and test in the order of the file."
+        )
+        seed = st.number_input(
+            "Split seed", 0, 2**32 - 1, SEED, key="split.seed", disabled=not shuffled, help="Same seed, same split."
+        )
+    st.caption(f"{train} % train, {dev - train} % dev, {100 - dev} % test.")
+    return {"shares": (train, dev - train, 100 - dev), "split_seed": seed if shuffled else None}
 
 
 def offer_download(info: DatasetInfo) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, RunResult, submit
 from labseq_core.experiments.cost import expected_cost
-from pages.ui import caching, charts, corpus_choice, cost_words, forms, run_panel, session
+from pages.ui import caching, charts, corpus_choice, cost_words, forms, live_charts, run_panel, session
 from pages.ui.downloads import csv_button
 from pages.ui.metrics import summary_table
 from pages.ui.navigation import only_in_app
@@ -60,19 +60,9 @@ def watch(run_id: str) -> None:
     st.success("Finished.", icon=":material/check_circle:")
     session.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
     scores(found)
-    objectives = [
-        {
-            "label": task.label,
-            "fold": task.fold,
-            "combination": task.point,
-            "iteration": iteration,
-            "objective": objective,
-        }
-        for task in now.tasks
-        for iteration, objective in task.curve
-    ]
-    if objectives:
-        csv_button("Objectives as CSV", objectives, "objectives", found)
+    curves = live_charts.curve_rows(now.tasks)
+    if curves:
+        csv_button("Objectives and accuracies as CSV", curves, "iterations", found)
 
 
 def scores(found: RunResult) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from labseq_core.data.splitting import split_fractions
 
 _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")
-_FRACTIONS = (0.8, 0.1, 0.1)
-_SEED = 0
+SHARES = (80, 10, 10)  # per cent of the sequences for train, dev and test
+SEED = 0
 _LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
 _SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
 
@@ -31,18 +32,29 @@ def is_upload(name: str) -> bool:
     return isinstance(name, str) and name.startswith(_PREFIX)
 
 
-def store_upload(data: bytes, filename: str, *, format: str | None = None, **options: Any) -> str:
+def store_upload(
+    data: bytes,
+    filename: str,
+    *,
+    format: str | None = None,
+    shares: Sequence[int] = SHARES,
+    split_seed: int | None = SEED,
+    **options: Any,
+) -> str:
     """Check and keep an uploaded file; returns its id, which `load_dataset` takes.
 
-    The id covers contents and reading options, so a stored run never changes its meaning when the same file is
-    uploaded again and read another way.
+    The id covers contents, reading options and split, so a stored run never changes its meaning when the same file is
+    uploaded again and read another way. shares: per cent of the sequences for train, dev and test. split_seed: of the
+    shuffling before they are dealt out; None keeps the order of the file.
     """
     file = base_name(data, filename)
     contents = read_bytes(data, file, _LARGEST)
     if len(contents) > _LARGEST:
         raise DataError(file, None, f"the file is larger than {MAX_UPLOAD_MEGABYTES} MB", "split it into smaller files")
     settings = {"format": format or choose_format(file, contents), "options": options}
-    _split(file, read_file(data, format=settings["format"], name=file, **options))
+    if (tuple(shares), split_seed) != (SHARES, SEED):
+        settings["split"] = {"shares": list(shares), "seed": split_seed}
+    _split(file, read_file(data, format=settings["format"], name=file, **options), settings)
     digest = _digest(data, settings)
     _keep(digest, data, {**settings, "file": file})
     return _PREFIX + digest
@@ -62,25 +74,25 @@ def keep_upload(upload_id: str, data: bytes, about: dict) -> None:
     """Store what `stored_upload` gave elsewhere, unless it is here already."""
     digest = _matched(upload_id)
     if not (_directory() / digest / "about.json").is_file():
-        intact = _digest(data, {"format": about["format"], "options": about["options"]}) == digest
+        intact = _digest(data, about) == digest
         require(intact, f"the file sent for {_PREFIX}{digest[:8]}... is another one; start the run again")
         _keep(digest, data, about)
 
 
 def load_upload(upload_id: str) -> Dataset:
-    """The stored file as a corpus, split 80/10/10 with a fixed seed."""
+    """The stored file as a corpus, split as was asked for."""
     digest = _matched(upload_id)
     directory = _directory() / digest
     try:
         data = (directory / "data").read_bytes()
         about = json.loads((directory / "about.json").read_text(encoding="utf-8"))
-        intact = _digest(data, {"format": about["format"], "options": about["options"]}) == digest
+        intact = _digest(data, about) == digest
     except (OSError, ValueError, KeyError, TypeError):
         intact = False
     if not intact:
         raise _gone(upload_id)
     sequences = read_file(data, format=about["format"], name=about["file"], **about["options"])
-    train, dev, test = _split(about["file"], sequences)
+    train, dev, test = _split(about["file"], sequences, about)
     segments = _looks_like_segments(sequences.flat_labels)
     return Dataset(
         upload_id,
@@ -88,7 +100,7 @@ def load_upload(upload_id: str) -> Dataset:
         dev,
         test,
         title=about["file"],
-        description="An uploaded file, split 80/10/10 at random with a fixed seed.",
+        description=_described(*_shares_and_seed(about)),
         task="segment" if segments else "token",
     )
 
@@ -104,15 +116,28 @@ def _gone(upload_id: str) -> LabSeqError:
     return LabSeqError(f"the uploaded file {_PREFIX}{shown}... is no longer stored here; upload it again")
 
 
-def _split(file: str, sequences: Sequences) -> list[Sequences]:
+def _shares_and_seed(settings: dict) -> tuple[list[int], int | None]:
+    split = settings.get("split", {"shares": list(SHARES), "seed": SEED})
+    return split["shares"], split["seed"]
+
+
+def _described(shares: list[int], seed: int | None) -> str:
+    how = "in the order of the file" if seed is None else f"at random with seed {seed}"
+    return f"An uploaded file, split {'/'.join(map(str, shares))} {how}."
+
+
+def _split(file: str, sequences: Sequences, settings: dict) -> list[Sequences]:
+    shares, seed = _shares_and_seed(settings)
+    fits = len(shares) == len(SHARES) and sum(shares) == 100 and min(shares) > 0
+    require(fits, f"shares are {shares}; give three whole numbers above 0 for train, dev and test that sum to 100")
     if sequences.flat_labels is None:
         raise DataError(file, None, "the file has no labels", "choose the column that holds them")
-    if len(sequences) < len(_FRACTIONS):
+    if len(sequences) < len(shares):
         cause = (
             f"{len(sequences)} sequence{'s' if len(sequences) > 1 else ''}, too few to split into train, dev and test"
         )
         raise DataError(file, None, cause, "give at least 3, with a blank line (or a change of id) between them")
-    return [sequences.select(part) for part in split_fractions(len(sequences), _FRACTIONS, _SEED)]
+    return [sequences.select(part) for part in split_fractions(len(sequences), [share / 100 for share in shares], seed)]
 
 
 def _looks_like_segments(labels: list[str]) -> bool:
@@ -120,7 +145,8 @@ def _looks_like_segments(labels: list[str]) -> bool:
     return any("-" in label for label in distinct) and all(map(_SEGMENT_LABEL.fullmatch, distinct))
 
 
-def _digest(data: bytes, settings: dict) -> str:
+def _digest(data: bytes, about: dict) -> str:
+    settings = {name: about[name] for name in ("format", "options", "split") if name in about}
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\0" + data).hexdigest()
 
 

@@ -22,6 +22,7 @@ DEFAULT = "abstention"
 _THRESHOLD = 0.7
 _TABLE = [number / 20 for number in range(20)] + [0.99]
 _SENTENCES = 10  # on a page
+_WITHHELD, _RELIABILITY = "Withheld tokens", "Reliability"
 
 
 def page() -> None:
@@ -42,8 +43,10 @@ def page() -> None:
     st.caption(words.setting(part.n_tokens, len(part.tokens), found.config.folds))
     _curves(curves, rows)
     _figures(found, curves, rows, threshold)
-    _withheld(found, labels, rows)
-    _calibration(found, {name: label for name, label in labels.items() if curves[name].calibrated})
+    if session.pick("Show", "below", [_WITHHELD, _RELIABILITY], _WITHHELD) == _WITHHELD:
+        _withheld(found, labels, rows)
+    else:
+        _calibration(found, {name: label for name, label in labels.items() if curves[name].calibrated})
 
 
 def _shown_methods(found: RunResult) -> dict[str, str]:
@@ -61,17 +64,26 @@ def _shown_methods(found: RunResult) -> dict[str, str]:
 
 
 def _curves(curves: Mapping[str, AbstentionCurve], rows: list[dict]) -> None:
+    to_click = threshold_table(curves, _TABLE)
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Precision and recall")
         st.caption(words.PRECISION_RECALL)
         alt = pictures.curve_text("Precision against recall", rows, "recall", "precision")
-        charts.draw(pictures.precision_recall(curves, rows), "abstention", alt)
+        charts.draw(pictures.precision_recall(curves, rows, to_click), "abstention", alt, _clicked)
     with right:
         st.header("Risk and coverage")
         st.caption(words.RISK_COVERAGE)
         alt = pictures.curve_text("Risk against coverage", rows, "coverage", "risk")
-        charts.draw(pictures.risk_coverage(curves, rows), "risk-coverage", alt)
+        charts.draw(pictures.risk_coverage(curves, rows, to_click), "risk-coverage", alt, _clicked)
+    st.caption(words.CLICK)
+
+
+def _clicked(point: float | list) -> None:
+    """The threshold goes to a small mark, and what its method withholds is shown; at a large one it is already."""
+    if isinstance(point, list):
+        st.session_state["model"], st.session_state["threshold"] = point[:2]
+        st.session_state["below"] = _WITHHELD
 
 
 def _figures(found: RunResult, curves: Mapping[str, AbstentionCurve], rows: list[dict], threshold: float) -> None:

@@ -13,13 +13,19 @@ from pages.ui.colours import look
 
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _POINTS = 400  # of a curve
+_SELECTED_OR_NOT = {"selected": {"marker": {"opacity": 1.0}}, "unselected": {"marker": {"opacity": 1.0}}}
 _STEADY = 0.02  # of the tokens: with fewer answered a curve jumps, and would only stretch the axis
 
 
 @kept
-def precision_recall(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) -> go.Figure:
-    """A curve per method; a large mark where the threshold is. at: rows of `compare_at`, in the order of the curves."""
-    figure = _curves(curves, at, "recall", "precision")
+def precision_recall(
+    curves: Mapping[str, AbstentionCurve], at: Sequence[dict], to_click: Sequence[dict] = ()
+) -> go.Figure:
+    """A curve per method; a large mark where the threshold is, small ones where it may be put by a click.
+
+    at: rows of `compare_at`, in the order of the curves. to_click: rows of `threshold_table`.
+    """
+    figure = _curves(curves, at, to_click, "recall", "precision")
     figure.update_layout(
         xaxis={"title": "recall: right answers out of all tokens"}, yaxis={"title": "precision: right out of answered"}
     )
@@ -27,9 +33,11 @@ def precision_recall(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) 
 
 
 @kept
-def risk_coverage(curves: Mapping[str, AbstentionCurve], at: Sequence[dict]) -> go.Figure:
+def risk_coverage(
+    curves: Mapping[str, AbstentionCurve], at: Sequence[dict], to_click: Sequence[dict] = ()
+) -> go.Figure:
     """The same as risk against coverage."""
-    figure = _curves(curves, at, "coverage", "risk")
+    figure = _curves(curves, at, to_click, "coverage", "risk")
     figure.update_layout(
         xaxis={"title": "coverage: answered out of all tokens"},
         yaxis={"title": "risk: wrong out of answered", "rangemode": "tozero"},
@@ -48,7 +56,9 @@ def curve_text(what: str, at: Sequence[dict], x: str, y: str) -> str:
     return f"{what}, a curve per method. At the threshold: {'; '.join(shown)}"
 
 
-def _curves(curves: Mapping[str, AbstentionCurve], at: Sequence[dict], x: str, y: str) -> go.Figure:
+def _curves(
+    curves: Mapping[str, AbstentionCurve], at: Sequence[dict], to_click: Sequence[dict], x: str, y: str
+) -> go.Figure:
     figure = go.Figure()
     for place, ((name, curve), row) in enumerate(zip(curves.items(), at, strict=True)):
         own, shown = look(place), _thinned(curve)
@@ -65,7 +75,17 @@ def _curves(curves: Mapping[str, AbstentionCurve], at: Sequence[dict], x: str, y
             customdata=[row["threshold"]], hovertemplate=hover,
             line={"color": own.colour, "dash": own.dash, "width": 2.5},
             marker={"color": own.colour, "symbol": own.marker, "size": 14, "line": {"color": GREY, "width": 1}},
+            **_SELECTED_OR_NOT,
         )  # fmt: skip
+        marks = [each for each in to_click if each["method"] == name and each["coverage"] >= _STEADY]
+        if marks:
+            figure.add_scatter(
+                x=[each[x] for each in marks], y=[each[y] for each in marks], name=name, mode="markers",
+                legendgroup=name, showlegend=False, customdata=[[name, each["at"], each["threshold"]] for each in marks],
+                marker={"color": own.colour, "symbol": own.marker, "size": 7},
+                hovertemplate=hover.replace("customdata", "customdata[2]").replace("<extra>", "<extra>click to choose<br>"),
+                **_SELECTED_OR_NOT,
+            )  # fmt: skip
     figure.update_layout(
         height=400, margin=MARGIN, legend=_LEGEND, uirevision="keep the zoom while the slider moves",
     )  # fmt: skip

@@ -33,6 +33,10 @@ RISK_COVERAGE = (
     "The same as risk: which share of the answers is wrong, if so many tokens are answered. Lower is better. At the left end "
     "few tokens are left, and the curves jump."
 )
+CLICK = (
+    "Click one of the small marks: the threshold goes there, and below stands what that method withholds. A click on a name "
+    "hides its curve."
+)
 SENTENCES = (
     "Withheld tokens have a dashed frame and a question mark; beneath stand the label the model would have given, its "
     "confidence, and the truth. ✗ marks a wrong label, answered or not. Only sentences with withheld tokens are listed."

@@ -49,7 +49,7 @@ def _method_options(method: str) -> tuple[dict[str, Any], dict[str, str]]:
     entry = METHODS[method]
     # The seed is chosen once for the whole run.
     specs = [option for option in method_options(method).values() if option.name != SEED.name]
-    with st.expander(f"{entry.title}: options"):
+    with _options(entry.title):
         st.caption(f"{entry.summary} ({entry.where})")
         values = _option_widgets(method, [option for option in specs if not option.advanced])
         hidden = [option for option in specs if option.advanced]
@@ -58,6 +58,11 @@ def _method_options(method: str) -> tuple[dict[str, Any], dict[str, str]]:
                 values |= _option_widgets(method, hidden)
         tried = _search_widgets(method, specs)
     return {name: value for name, value in values.items() if name not in tried}, tried
+
+
+def _options(of_what: str) -> DeltaGenerator:
+    """Where options are. The browser draws what is inside a popover when it is opened; there are dozens of them."""
+    return st.popover(f"{of_what}: options", icon=":material/tune:", width="stretch")
 
 
 def _search_widgets(method: str, options: list[Option]) -> dict[str, str]:
@@ -153,7 +158,7 @@ def feature_form(columns: list[str]) -> dict[str, Any]:
         "Features", list(TEMPLATES), index=list(TEMPLATES).index("S3"), key="features", bind="query-params"
     )
     st.caption(TEMPLATES[template][-1])
-    with st.expander("Features: options"):
+    with _options("Features"):
         window = st.selectbox(
             "window", [_USUAL, *map(str, WINDOWS)], key="window", bind="query-params",
             help=f"How many positions a method sees around the current one; usual for {template}: {TEMPLATES[template][0]}.",

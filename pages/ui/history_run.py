@@ -112,9 +112,8 @@ def _again(config: ExperimentConfig) -> None:
     session.go("Change it and run again", "train", "tune", fresh=True, **choices)
     if left_out:
         st.caption(f"The form cannot hold: {'; '.join(left_out)}. The file, the command and the script below can.")
-    with st.expander("Configuration"):
-        address = (st.context.url or "").split("?")[0].removesuffix("/history")
-        recipe(config, f"{address}/train?{urlencode(choices, doseq=True)}")
+    address = (st.context.url or "").split("?")[0].removesuffix("/history")
+    recipe(config, f"{address}/train?{urlencode(choices, doseq=True)}")
 
 
 def _scores(found: RunResult) -> None:

@@ -156,6 +156,7 @@ That pays only if the probabilities keep their word: of what a model is 80 % sur
 """,
         (
             _see("Move the threshold", "abstain"),
+            _see("Do the probabilities keep their word?", "abstain", below="Reliability"),
             _see("With a method that has no probabilities", "abstain", gaps="true", threshold="0.85"),
         ),
         "A wrong answer costs you ten times as much as asking a person. Which share would you let the model answer?",

@@ -68,6 +68,18 @@ def accuracy_curves(tasks: Sequence[TaskStatus]) -> go.Figure:
     return _laid_out(figure, tasks)
 
 
+def curve_rows(tasks: Sequence[TaskStatus]) -> list[dict]:
+    """All points of both charts, and of those that had no room: a row per training and iteration."""
+    rows = []
+    for task in tasks:
+        objectives, accuracies = dict(task.curve), dict(task.accuracies)
+        for iteration in sorted({*objectives, *accuracies}):
+            reached = {"objective": objectives.get(iteration), "accuracy": accuracies.get(iteration)}
+            about = {"label": task.label, "fold": task.fold, "combination": task.point, "iteration": iteration}
+            rows.append({**about, **reached})
+    return rows
+
+
 def latest_objectives(tasks: Sequence[TaskStatus]) -> str:
     """The newest objective of each method that iterates."""
     found = {task.label: task.curve[-1][1] for task in tasks if task.curve}

@@ -34,7 +34,7 @@ PROPERTIES = {
         "what training minimises in place of the count of errors",
         (
             _cell("log", "Under Any measure: the log loss on new sentences; on the training sentences the CRF minimises it.",
-                  "compare", run=_ALIKE, metric="log_loss"),
+                  "compare", run=_ALIKE, view="Measures", metric="log_loss"),
             _cell("exp", "The exponential loss as it falls round by round.", "inside", tab="Boosting", run="default:boosting"),
             _cell("hinge", "The margins of the HM-SVM pile up at 1: the hinge loss asks for no more.", "inside",
                   tab="Margins", run=_ALIKE, scale="scores"),
@@ -71,26 +71,27 @@ PROPERTIES = {
     "Few features": Property(
         "most weights are exactly zero",
         (
-            _cell("no", "The measure Share used: the CRF uses every weight.", "compare", run=_ALIKE, metric="used_share"),
+            _cell("no", "The measure Share used: the CRF uses every weight.", "compare", run=_ALIKE, view="Measures",
+                  metric="used_share"),
             _cell("yes", "The first 50 rounds: one feature a round, all others are zero.", "inside",
                   tab="Boosting", run="default:boosting", round="50"),
             _cell("no", "It is sparse in sentences: few of them have support sequences.", "inside",
                   tab="HM-SVM", run="default:margins"),
             _cell("no", "The measure Share used: all training observations speak, unless it is made sparse.", "compare",
-                  run="default:pitch-accent", metric="used_share"),
+                  run="default:pitch-accent", view="Measures", metric="used_share"),
         ),
     ),
     "Probabilities": Property(
         "scores mean how often the model is right",
         (
-            _cell("yes", "Its curve, and in the reliability diagram whether its probabilities keep their word.", "abstain",
-                  run="default:abstention", model="CRF"),
+            _cell("yes", "Its curve and what it withholds; under Reliability, whether its probabilities keep their word.",
+                  "abstain", run="default:abstention", model="CRF"),
             _cell("no", "Its loss is no likelihood. Scores can be made to add up to 1, but another bound gives others: see the "
-                  "reliability diagram.", "abstain", run="default:boosting"),
+                  "reliability diagram.", "abstain", run="default:boosting", below="Reliability"),
             _cell("no", "It has score gaps only: they order its tokens and say nothing else.", "abstain",
                   run="default:abstention", gaps="true", model="HM-SVM · score gap, not a probability"),
-            _cell("yes", "Its curve, and in the reliability diagram whether its probabilities keep their word.", "abstain",
-                  run="default:abstention", model=_GP),
+            _cell("yes", "Its curve and what it withholds; under Reliability, whether its probabilities keep their word.",
+                  "abstain", run="default:abstention", model=_GP),
         ),
     ),
     "Kernels": Property(

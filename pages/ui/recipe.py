@@ -8,17 +8,18 @@ from labseq_core.experiments import ExperimentConfig
 
 
 def recipe(config: ExperimentConfig, link: str) -> None:
-    """Four ways to do the same again."""
-    by_link, by_yaml, by_command, by_script = st.tabs(["Link", "YAML", "Command", "Python"])
-    with by_link:
-        st.code(link, language=None, wrap_lines=True)
-    with by_yaml:
-        st.code(config.to_yaml(), language="yaml")
-        st.download_button(
-            "Save as YAML", config.to_yaml(), f"labseq-{config.hash}.yaml", "application/yaml", on_click="ignore",
-            icon=":material/download:", help="`labseq compare FILE.yaml` runs it",
-        )  # fmt: skip
-    with by_command:
-        st.code(config.cli_command(), language="bash", wrap_lines=True)
-    with by_script:
-        st.code(config.python_snippet(), language="python")
+    """Four ways to do the same again. The browser draws them when they are asked for."""
+    with st.popover("Link, file, command and script", icon=":material/content_copy:"):
+        by_link, by_yaml, by_command, by_script = st.tabs(["Link", "YAML", "Command", "Python"])
+        with by_link:
+            st.code(link, language=None, wrap_lines=True)
+        with by_yaml:
+            st.code(config.to_yaml(), language="yaml")
+            st.download_button(
+                "Save as YAML", config.to_yaml(), f"labseq-{config.hash}.yaml", "application/yaml", on_click="ignore",
+                icon=":material/download:", help="`labseq compare FILE.yaml` runs it",
+            )  # fmt: skip
+        with by_command:
+            st.code(config.cli_command(), language="bash", wrap_lines=True)
+        with by_script:
+            st.code(config.python_snippet(), language="python")

@@ -42,9 +42,9 @@ def test_the_default_is_shown_without_a_choice(open_page):
     assert app.selectbox(key="run.choice").value == RUN
     assert app.slider(key="threshold").value == 0.7
     assert not app.toggle(key="gaps").value
-    assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::2]] == [CRF, DENSE, SPARSE]
+    assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::3]] == [CRF, DENSE, SPARSE]
     assert app.segmented_control(key="model").options == [CRF, DENSE, SPARSE]
-    assert len(app.get("download_button")) == 6
+    assert len(app.get("download_button")) == 4
     assert "1,371 tokens in 200 sequences" in text(app)
 
 
@@ -60,12 +60,28 @@ def test_figures_at_the_threshold_in_chart_and_table(open_page, threshold):
     assert row["Recall"] == f"{point.recall:.1%}"
     assert row["Error falls by"] == f"{point.error_reduction:.1%}"
     assert row["AURC"] == f"{found.aurc:.4f}"
-    line, mark = (trace for trace in charts(app)[PRECISION_RECALL] if trace["name"] == DENSE)
+    line, mark, _ = (trace for trace in charts(app)[PRECISION_RECALL] if trace["name"] == DENSE)
     assert (mark["x"], mark["y"]) == ([point.recall], [point.precision])
     assert (line["x"][-1], line["y"][-1]) == (found.recall[-1], found.precision[-1])
-    line, mark = (trace for trace in charts(app)[RISK_COVERAGE] if trace["name"] == DENSE)
+    line, mark, _ = (trace for trace in charts(app)[RISK_COVERAGE] if trace["name"] == DENSE)
     assert (mark["x"], mark["y"]) == ([point.coverage], [point.risk])
     assert set(line["y"]) <= set(found.risk.tolist())
+
+
+def test_small_marks_are_where_a_click_puts_the_threshold(open_page):
+    app = open_page("abstain", run=RUN, gaps="true")
+    for chart, x, y in ((PRECISION_RECALL, "recall", "precision"), (RISK_COVERAGE, "coverage", "risk")):
+        for place, name in enumerate((CRF, DENSE, SPARSE)):
+            _, _, marks = (trace for trace in charts(app)[chart] if trace["name"] == name)
+            assert len(marks["x"]) > 10
+            for across, up, (method, at, own) in zip(marks["x"], marks["y"], marks["customdata"], strict=True):
+                point = curve(place)[1].at(at)
+                assert (method, own) == (name, at)
+                assert (across, up) == (getattr(point, x), getattr(point, y))
+        _, _, marks = (trace for trace in charts(app)[chart] if trace["name"] == GAP)
+        expected = compare_at({CRF: curve(0)[1], GAP: curve(3)[1]}, 0.5)[1]
+        own = next(point for point in marks["customdata"] if point[1] == 0.5)
+        assert own == [GAP, 0.5, expected["threshold"]]
 
 
 def test_withheld_tokens_stand_in_their_sentences(open_page):
@@ -107,8 +123,7 @@ def test_methods_without_probabilities_enter_by_choice_and_are_marked(open_page)
     assert "Threshold" not in app.table[0].value, "it is the slider's for all"
     app.toggle(key="gaps").set_value(True).run()
     assert problems(app) == []
-    assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::2]] == [CRF, DENSE, SPARSE, GAP]
-    assert len(charts(app)[RELIABILITY]) == 1 + 3, "a gap promises nothing"
+    assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::3]] == [CRF, DENSE, SPARSE, GAP]
     expected = compare_at({CRF: curve(0)[1], GAP: curve(3)[1]}, 0.7)[1]
     row = app.table[0].value.loc[GAP]
     assert row["Threshold"] == f"gap {expected['threshold']:.3g}"
@@ -122,12 +137,14 @@ def test_methods_without_probabilities_enter_by_choice_and_are_marked(open_page)
 
 
 def test_calibration(open_page):
-    app = open_page("abstain", run=RUN)
+    app = open_page("abstain", run=RUN, below="Reliability", gaps="true")
+    assert problems(app) == []
     config = result(RUN).config
     part, learner = scored_part(config), model(RUN, config.methods[2].label)
     scores = calibration(part.labels, learner.marginals(part), learner.classes_)
     row = app.table[1].value.loc[SPARSE]
     assert (row["Log loss"], row["ECE"]) == (f"{scores.log_loss:.4f}", f"{scores.ece:.4f}")
+    assert len(charts(app)[RELIABILITY]) == 1 + 3, "a gap promises nothing"
     trace = next(trace for trace in charts(app)[RELIABILITY] if trace["name"] == SPARSE)
     assert trace["y"] == [bin.accuracy for bin in scores.reliability if bin.tokens]
 

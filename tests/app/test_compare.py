@@ -83,7 +83,7 @@ def test_the_csv_names_run_seed_and_configuration(finished_run):
 
 
 def test_any_measure_is_drawn_and_written_as_the_folds_have_it(open_page):
-    app, found = open_page("compare", run=RUN), result(RUN)
+    app, found = open_page("compare", run=RUN, view="Measures"), result(RUN)
     names = short_names(found.config.methods)
     options = app.selectbox(key="metric.choice").options
     assert options == [measure.title for measure in MEASURES.values()]
@@ -91,7 +91,7 @@ def test_any_measure_is_drawn_and_written_as_the_folds_have_it(open_page):
         app.selectbox(key="metric.choice").set_value(name).run()
         assert problems(app) == []
         drawn = {trace["name"]: trace for trace in figures(app)[name.replace("_", "-")]["data"]}
-        table = app.table[1].value
+        table = app.table[0].value
         for choice in found.config.methods:
             values = [row[name] for row in found.rows if row["label"] == choice.label]
             if None in values:
@@ -107,7 +107,7 @@ def test_any_measure_is_drawn_and_written_as_the_folds_have_it(open_page):
 
 
 def test_the_front_has_who_is_neither_slower_nor_worse(open_page):
-    app, summary = open_page("compare", run=RUN, score="Span F1"), result(RUN).summary()
+    app, summary = open_page("compare", run=RUN, view="Measures", score="Span F1"), result(RUN).summary()
     front, *marks = figures(app)["front"]["data"]
     points = [(row["train_seconds_mean"], row["span_f1_mean"]) for row in summary]
     expected = [p for p in points if not any(q != p and q[0] <= p[0] and q[1] >= p[1] for q in points)]

@@ -6,7 +6,7 @@ import pytest
 
 from labseq_core import load_dataset
 from labseq_core.data.catalogue import list_datasets
-from tests.app.conftest import problems
+from tests.app.conftest import problems, text
 
 GOOD = b"Ana B-PER\nsleeps O\n\nIn O\nLima B-LOC\n\nIt O\nrains O\n"
 MARKUP = b"<script>alert(1)</script> B-PER\nsleeps O\n\nIn O\nLima B-LOC\n\nIt O\nrains O\n"
@@ -72,6 +72,21 @@ def test_an_upload_becomes_the_corpus(open_page):
     assert problems(app) == []
     assert "mine.conll" in app.selectbox(key="dataset.choice").options[-1]
     assert app.metric[0].value == "1", "of three sequences one each is for train, dev and test"
+
+
+def test_an_upload_is_split_as_asked_for(open_page):
+    app = open_page("data")
+    app.slider(key="split").set_value((50, 75)).run()
+    app.toggle(key="split.shuffled").set_value(False).run()
+    assert app.number_input(key="split.seed").disabled
+    assert "50 % train, 25 % dev, 25 % test." in text(app)
+    upload(app, "order.conll", b"".join(f"w{number} O\n\n".encode() for number in range(8)))
+    assert problems(app) == []
+    assert "split 50/25/25 in the order of the file" in text(app)
+    assert app.metric[0].value == "4"
+    app.slider(key="split").set_value((80, 80)).run()
+    upload(app, "order.conll", b"a O\n\nb O\n\nc O\n")
+    assert "sum to 100" in app.error[0].value, "nothing is left for the development part"
 
 
 def test_tokens_of_an_upload_are_never_markup(open_page):

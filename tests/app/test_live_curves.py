@@ -52,6 +52,13 @@ def test_accuracies_share_one_scale():
     assert note.text == "not measured yet"
 
 
+def test_what_is_saved_has_every_point_of_both_charts():
+    rows = live_charts.curve_rows((CRF, HMM))
+    assert [(row["label"], row["iteration"], row["objective"], row["accuracy"]) for row in rows] == [
+        ("CRF", 0, 90.0, None), ("CRF", 1, 40.0, 0.5), ("CRF", 2, 20.0, None), ("CRF", 3, 10.0, 0.75), ("HMM", 1, 500.0, 0.9),
+    ]  # fmt: skip
+
+
 def test_nothing_is_drawn_of_a_run_that_only_counts():
     assert not live_charts.iterates((HMM,))
     assert live_charts.iterates((HMM, CRF))
@@ -82,6 +89,7 @@ def test_a_finished_run_shows_both_curves(open_page, folds, where):
     captions = "\n".join(caption.value for caption in app.caption)
     assert f"Latest: CRF 0.800, Averaged perceptron 0.800. On a sample of {where}" in captions
     assert "Latest: CRF 4, Averaged perceptron 4." in captions
+    assert "Objectives and accuracies as CSV" in [button.proto.label for button in app.get("download_button")]
 
 
 def test_a_run_of_an_earlier_version_shows_its_objectives(open_page):

@@ -13,6 +13,7 @@ from pages.ui import boosting_charts, charts, compare_charts, forms, metrics, pl
 from pages.ui.colours import label_styles, look
 from pages.ui.names import short_names
 from pages.ui.navigation import _HERE
+from pages.ui.preload import PARTS, part_files
 
 SUMMARY = {
     "sequence_accuracy_mean": 0.5,
@@ -49,6 +50,10 @@ def test_a_chart_of_the_same_data_is_made_once():
         charts.score_bars([row("CRF", number / 1000, None)])
     assert len(charts._kept) == charts._MOST_KEPT
     assert charts.score_bars(rows) is not made, "the oldest has gone"
+
+
+def test_each_part_to_preload_is_one_file_of_streamlit():
+    assert [name.split(".")[0] for name in part_files()] == list(PARTS), "another version of Streamlit: name them anew"
 
 
 def test_short_names_say_only_what_differs():

@@ -23,6 +23,7 @@ PAGES = {
     "train-kernels": "/train?dataset=pitch-accent&features=prosody&"
     "methods=HM-SVM&methods=GP+sequence+classification&methods=Sparse+GP+sequence+classification",
     "compare": "/compare",
+    "compare-measures": "/compare?view=Measures",
     "compare-significance": "/compare?view=Significance&run=default:parity",
     "compare-labels": "/compare?view=Labels",
     "compare-pos": "/compare?run=default:toy-pos&view=Labels",
@@ -31,6 +32,7 @@ PAGES = {
     "compare-learning-none": "/compare?view=Learning+curve&run=default:toy-pos",
     "abstain": "/abstain",
     "abstain-gaps": "/abstain?gaps=true&threshold=0.85",
+    "abstain-reliability": "/abstain?below=Reliability",
     "inside": "/inside",
     "inside-boosting": "/inside?tab=Boosting",
     "inside-support": "/inside?tab=HM-SVM",
@@ -99,10 +101,8 @@ def _picture(browser: Browser, address: str, scheme: str, width: int, target: Pa
         page.get_by_role("button", name="Start training").click()
         page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
     if target.name.startswith("train-kernels"):
-        for name in (": options", "More options"):
-            for summary in page.locator("summary").filter(has_text=name, visible=True).all():
-                summary.click()
-                settle(page)
+        page.get_by_role("button", name=": options").nth(1).click()
+        page.locator("summary").filter(has_text="More options", visible=True).click()
     settle(page)
     # Streamlit scrolls inside the page: a window as high as its contents shows all of it.
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")

@@ -20,6 +20,14 @@ pytestmark = pytest.mark.browser
 
 RUN, SPARSE = "default:abstention", "default:sparseness"
 KEY_PRESSES = 5  # of the slider, 0.01 each
+# A small mark of a method that no other covers: its method, its threshold, and where it is on the screen.
+PLACE_OF_A_MARK = """(plot, name) => {
+    const trace = plot.data.find(t => t.mode === 'markers' && t.name === name), layout = plot._fullLayout;
+    const box = plot.getBoundingClientRect(), place = trace.customdata.findIndex(point => point[1] === 0.9);
+    const [method, at] = trace.customdata[place];
+    return [method, at, box.x + layout.xaxis._offset + layout.xaxis.d2p(trace.x[place]),
+            box.y + layout.yaxis._offset + layout.yaxis.d2p(trace.y[place])];
+}"""
 
 
 def downloaded_rows(page: Page, button: str) -> list[dict]:
@@ -71,6 +79,22 @@ def test_the_threshold_moves_charts_table_sentences_and_url(visit):
     watched.expect_clean()
 
 
+def test_a_click_on_a_mark_shows_what_is_withheld_there(visit):
+    watched = visit("/abstain")
+    page = watched.page
+    marks(page, 0)
+    name, at, across, up = page.locator(".js-plotly-plot").first.evaluate(PLACE_OF_A_MARK, "CRF")
+    page.mouse.click(across, up)
+    page.wait_for_url(f"**threshold={at}**")
+    settle(page)
+    assert parse_qs(urlsplit(page.url).query) == {"run": [RUN], "model": [name], "threshold": [str(at)]}
+    test, given, curve = given_by(name)
+    assert marks(page, 0)[name] == [curve.at(at).recall, curve.at(at).precision]
+    rows = withheld_rows(test.tokens, test.labels, given, at)
+    page.get_by_text(f"{len(rows)} of {test.n_tokens:,} tokens are withheld").wait_for()
+    watched.expect_clean()
+
+
 def test_curves_thresholds_and_withheld_tokens_are_downloaded(visit):
     watched = visit("/abstain?gaps=true&model=CRF&threshold=0.6")
     page = watched.page
@@ -90,6 +114,8 @@ def test_curves_thresholds_and_withheld_tokens_are_downloaded(visit):
         (row["token"], row["true"], row["confidence"]) for row in expected
     ]
     assert {(row["model"], row["threshold"]) for row in withheld} == {("CRF", "0.6")}
+    page.get_by_role("radio", name="Reliability").click()
+    page.get_by_text("Do the probabilities keep their word?").wait_for()
     assert downloaded_rows(page, "These points as CSV")
     watched.expect_clean()
 

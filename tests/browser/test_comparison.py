@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page
 
+from pages.ui.preload import part_files
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -69,6 +70,7 @@ def test_a_link_repeats_every_choice_in_another_browser(visit):
     page.get_by_role("spinbutton", name="Seed").fill("7")
     page.keyboard.press("Enter")
     settle(page)
+    open_recipe(page)
     link = page.get_by_test_id("stCode").first.inner_text().strip()
     assert link == page.url
     command = shown_command(page)
@@ -76,13 +78,28 @@ def test_a_link_repeats_every_choice_in_another_browser(visit):
     assert "--seed 7" in command
 
     path = link.removeprefix(link.split("/train")[0])
-    assert shown_command(visit(path).page) == command
+    other = visit(path).page
+    open_recipe(other)
+    assert shown_command(other) == command
     watched.expect_clean()
+
+
+def open_recipe(page: Page) -> None:
+    page.get_by_role("button", name="Link, file, command and script").click()
 
 
 def shown_command(page: Page) -> str:
     page.get_by_role("tab", name="Command").click()
     return page.get_by_test_id("stCode").filter(visible=True).inner_text()
+
+
+def test_what_other_pages_need_comes_while_the_first_is_read(visit):
+    watched = visit("/")
+    page, files = watched.page, part_files()
+    script = "files => files.every(name => performance.getEntriesByType('resource').some(r => r.name.endsWith(name)))"
+    page.wait_for_function(script, arg=files)
+    assert page.get_by_test_id("stSelectbox").count() == 0, "the page itself has no use for them"
+    watched.expect_clean()
 
 
 def test_a_chart_is_saved_in_the_chosen_format(visit):

@@ -159,7 +159,7 @@ LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
     "data": ("/data", data, {"dataset", "part", "page"}),
     "form": ("/train?dataset=toy-pos", form, {"dataset", "features", "seed", "folds"}),
     "finished run": (f"/train?job={TRAINED}", nothing, {"job"}),
-    "scores": ("/compare?run=default:spanish-ner", scores, {"run", "metric", "score"}),
+    "scores": ("/compare?run=default:spanish-ner&view=Measures", scores, {"run", "metric", "score"}),
     "newest run": ("/compare", significance, {"run", "view"}),
     "labels": ("/compare?run=default:toy-pos", labels, {"view", "method", "cell"}),
     "sentences": (f"/compare?run={TRAINED}", sentences, {"view", "differ", "page"}),

@@ -9,6 +9,7 @@ from labseq_core._checks import LabSeqError
 from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.catalogue import Catalogue, dataset_info, load_dataset, store_upload
 from labseq_core.data.readers import DataError
+from labseq_core.data.uploads import load_upload
 
 DATA = b"".join(b"w%d N B-X\nv O O\n\n" % number for number in range(20))
 
@@ -45,6 +46,31 @@ def test_other_options_give_another_id():
     assert load_dataset(first).labels == ["B-X", "O"]
     assert load_dataset(second).labels == ["N", "O"]
     assert load_dataset(second).task == "token"
+
+
+def test_the_split_is_as_asked_for_and_part_of_the_id(user_files):
+    usual = store_upload(DATA, "a.conll")
+    assert store_upload(DATA, "a.conll", shares=(80, 10, 10), split_seed=0) == usual
+    other_seed = store_upload(DATA, "a.conll", split_seed=7)
+    in_order = store_upload(DATA, "a.conll", shares=(50, 25, 25), split_seed=None)
+    assert len({usual, other_seed, in_order}) == 3
+    kept = load_dataset(in_order)
+    parts = [[row[0] for row in part.tokens] for part in (kept.train, kept.dev, kept.test)]
+    assert list(map(len, parts)) == [10, 5, 5]
+    assert [word for part in parts for word in part] == [f"w{number}" for number in range(20)]
+    assert kept.description == "An uploaded file, split 50/25/25 in the order of the file."
+    assert load_dataset(other_seed).test.tokens != load_dataset(usual).test.tokens
+    assert load_dataset(other_seed).description.endswith("80/10/10 at random with seed 7.")
+    about = user_files / "uploads" / in_order.removeprefix("upload:") / "about.json"
+    about.write_text(about.read_text().replace("50", "60").replace("25", "20"))
+    with pytest.raises(LabSeqError, match="no longer stored"):
+        load_upload(in_order)
+
+
+@pytest.mark.parametrize("shares", [(80, 20), (90, 0, 10), (80, 10, 20), (110, -20, 10)])
+def test_shares_that_leave_a_part_empty_are_refused(shares):
+    with pytest.raises(LabSeqError, match="sum to 100"):
+        store_upload(DATA, "a.conll", shares=shares)
 
 
 def test_name_decides_the_format_for_good():
