@@ -13,7 +13,8 @@ ROWS = [
     ("compare", {"view": "Labels", "method": ""}), ("abstain", {"model": ""}), ("inside", {"weigh": ""}),
     ("inside", {"tab": "Boosting", "boosted": ""}),
     ("inside", {"tab": "HM-SVM", "svm": ""}), ("inside", {"tab": "Margins", "scale": ""}),
-    ("inside", {"tab": "GPSC", "across": ""}), ("sequence", {"look": "", "recursion": ""}),
+    ("inside", {"tab": "GPSC", "across": ""}), ("sequence", {"look": "", "show": ""}),
+    ("sequence", {"recursion": ""}),
 ]  # fmt: skip
 
 

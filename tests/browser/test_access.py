@@ -14,6 +14,7 @@ PAGES = (
     "/", "/data", "/data?dataset=pitch-accent&part=test", "/train", "/compare", "/compare?view=Significance",
     "/compare?view=Labels", "/compare?view=Sentences", "/compare?view=Learning+curve", "/abstain", "/abstain?gaps=true",
     "/inside", "/inside?tab=Boosting", "/inside?tab=HM-SVM", "/inside?tab=Margins", "/inside?tab=GPSC", "/sequence",
+    "/sequence?show=Step+by+step", "/sequence?show=Why+this+label", "/sequence?show=What+if",
     "/sequence?run=default:abstention&words=she+went+home",
     "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",

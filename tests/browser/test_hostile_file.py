@@ -29,7 +29,10 @@ PLACES = {
     "abstain": "abstain?run={run}&threshold=0.95", "inside": "inside?run={run}",
     "inside, boosting": "inside?run={run}&tab=Boosting",
     "inside, support": "inside?run={run}&tab=HM-SVM", "inside, margins": "inside?run={run}&tab=Margins",
-    "inside, gpsc": "inside?run={run}&tab=GPSC", "sequence": "sequence?run={run}&n=2&step=3", "history": "history?runs={run}",
+    "inside, gpsc": "inside?run={run}&tab=GPSC", "sequence": "sequence?run={run}&n=2&step=3",
+    "sequence, steps": "sequence?run={run}&n=2&step=3&show=Step+by+step",
+    "sequence, why": "sequence?run={run}&n=2&step=3&show=Why+this+label",
+    "sequence, force": "sequence?run={run}&n=2&step=3&show=What+if", "history": "history?runs={run}",
 }  # fmt: skip
 # What none of the words may become. Formulas of our own stand in the text of the margins.
 ELEMENTS = (

@@ -1,4 +1,4 @@
-"""Twenty links: choices are made by hand, and the address shows the same numbers to somebody else, now and later."""
+"""Two dozen links: choices are made by hand, and the address shows the same numbers to somebody else, now and later."""
 
 from __future__ import annotations
 
@@ -121,9 +121,19 @@ def trellis(page: Page) -> None:
     enter(page, "Sentence (of", "6")
     pill(page, "Model", "CRF")
     press(page, "Next")
+    pill(page, "Show", "Step by step")
     pill(page, "Recursion", "Forward")
     pick(page, "Node at position", "VERB")
+
+
+def decision(page: Page) -> None:
+    pill(page, "Show", "Why this label")
+    press(page, "Next")
     pick(page, "Against", "PRON")
+
+
+def forced(page: Page) -> None:
+    pill(page, "Show", "What if")
     pick(page, "shall have the label", "ADJ")
 
 
@@ -161,7 +171,9 @@ LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
     "support": (f"/inside?run={TRAINED}", support, {"tab", "run", "instead", "svm", "sentence"}),
     "margins": ("/inside", margins, {"tab", "run", "scale", "theta"}),
     "kernels": ("/inside", kernels, {"tab", "run", "across", "text", "token", "against", "sample", "cosine"}),
-    "trellis": ("/sequence", trellis, {"run", "n", "step", "recursion", "node", "against", "force"}),
+    "trellis": ("/sequence", trellis, {"run", "n", "step", "show", "recursion", "node"}),
+    "decision": ("/sequence?run=default:toy-pos&n=6", decision, {"run", "n", "step", "show", "against"}),
+    "forced": ("/sequence?run=default:toy-pos&n=6", forced, {"run", "n", "show", "force"}),
     "typed": ("/sequence?run=default:spanish-ner", typed, {"run", "words", "beside", "step"}),
     "lesson": ("/learn", losses, {"lesson", "margin"}),
     "two runs": (f"/history?runs={TRAINED},default:toy-pos", pair, {"runs", "differences"}),
@@ -177,6 +189,8 @@ SELDOM = {
     "boosting",
     "margins",
     "trellis",
+    "decision",
+    "forced",
     "typed",
     "learning curve",
 }
