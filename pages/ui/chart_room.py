@@ -7,30 +7,34 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 import plotly.graph_objects as go
 
 _FONT = 12
-_AWAY, _TITLE, _LINE = 8, 30, 24  # pixels: between names and axis; the title of an axis; a line of names below one
+# Pixels. The theme keeps names away from the axis; the cells of a heat map have marks between them and their names.
+_AWAY, _MARKS = 12, 7
+_TITLE_BESIDE, _TITLE_BELOW = 34, 28
+_LINE = 1.4  # its height, as a part of the size of the font
 _NUMBER = "−0.0000"  # about the longest number beside an axis
 _NARROW_CHART = 280  # pixels: names that fit side by side into so many are never turned
 _TAG = re.compile(r"<[^>]*>")
+# Widths of letters, as a part of the size of the font; then those of all other ones.
+_LETTERS = {" ": 0.22, ".,:;!'|ijlIf()[]{}-·": 0.32, "rt/\\": 0.36, "aceksvxyz0123456789_": 0.5, "mwMW%@…": 1.0}
+_CAPITAL, _SMALL = 0.68, 0.56
 
 
 def with_room(figure: go.Figure) -> go.Figure:
-    """The figure with margins for its axes; plotly measures only names below an axis that may have to be turned."""
+    """The figure with margins for its axes; plotly measures only names below an axis that may need more."""
     left = right = below = 0.0
     for axis in figure.select_yaxes():
-        beside = _beside(axis, _names(figure, axis, "y"))
+        beside = _beside(figure, axis)
         left, right = (left, max(right, beside)) if axis.side == "right" else (max(left, beside), right)
         axis.update(automargin=False, ticklabeloverflow="allow")
     for axis in figure.select_xaxes():
-        names = _names(figure, axis, "x")
-        may_turn = sum(map(_width, names)) > _NARROW_CHART
-        below = max(below, (0 if axis.showticklabels is False else _LINE) + (_TITLE if axis.title.text else 0))
-        axis.update(automargin=may_turn, ticklabeloverflow="allow")
+        below = max(below, _below(figure, axis))
+        axis.update(automargin=_is_to_be_measured(figure, axis), ticklabeloverflow="allow")
     given = figure.layout.margin
     # Plotly takes data for changed if they are another copy, unless told which version they are: it would draw all twice.
     figure.update_layout(
@@ -40,38 +44,56 @@ def with_room(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def _beside(axis: go.layout.YAxis, names: Iterable[str]) -> float:
-    if axis.showticklabels is False:
-        return 0.0
-    size = axis.tickfont.size or _FONT
-    widest = max((_width(name, size) for name in names), default=_width(_NUMBER, size))
-    return _AWAY + widest + (_TITLE if axis.title.text else 0)
+def _beside(figure: go.Figure, axis: go.layout.YAxis) -> float:
+    names = () if axis.showticklabels is False else _names(figure, axis) or [_NUMBER]
+    widest = max((_width(name, _size(axis)) for name in names), default=0.0)
+    return (_away(figure, axis) + widest if names else 0.0) + (_TITLE_BESIDE if axis.title.text else 0)
 
 
-def _names(figure: go.Figure, axis: go.layout.XAxis | go.layout.YAxis, letter: str) -> set[str]:
-    """What is written along the axis; nothing if that is numbers."""
+def _below(figure: go.Figure, axis: go.layout.XAxis) -> float:
+    names = () if axis.showticklabels is False else _names(figure, axis) or [_NUMBER]
+    lines = max((1 + name.count("<br>") for name in names), default=0)
+    height = _away(figure, axis) + lines * _LINE * _size(axis) if names else 0.0
+    return height + (_TITLE_BELOW if axis.title.text else 0)
+
+
+def _is_to_be_measured(figure: go.Figure, axis: go.layout.XAxis) -> bool:
+    """Whether names would touch in a narrow chart and be turned, or the last one may stand half beyond the end of a line."""
+    names = _names(figure, axis)
+    if names and axis.range is None and all(trace.type == "scatter" for trace in _traces(figure, axis)):
+        return True
+    widths = [_width(name, _size(axis)) for name in names]
+    most = max(((one + other) / 2 for one, other in pairwise(widths)), default=0.0)
+    return len(names) * most > _NARROW_CHART
+
+
+def _size(axis: go.layout.XAxis | go.layout.YAxis) -> float:
+    return axis.tickfont.size or _FONT
+
+
+def _away(figure: go.Figure, axis: go.layout.XAxis | go.layout.YAxis) -> float:
+    return _AWAY + (_MARKS if any(trace.type == "heatmap" for trace in _traces(figure, axis)) else 0)
+
+
+def _traces(figure: go.Figure, axis: go.layout.XAxis | go.layout.YAxis) -> list:
+    own, kind = axis.plotly_name.replace("axis", ""), axis.plotly_name[0] + "axis"
+    return [trace for trace in figure.data if (trace[kind] or own[0]) == own]
+
+
+def _names(figure: go.Figure, axis: go.layout.XAxis | go.layout.YAxis) -> list[str]:
+    """What is written along the axis, in order; nothing if that is numbers."""
     if axis.ticktext is not None:
-        return set(map(str, axis.ticktext))
-    own = axis.plotly_name.replace("axis", "")
-    values = (
-        value for trace in figure.data if (trace[f"{letter}axis"] or letter) == own for value in _of(trace, letter)
-    )
-    return {value for value in values if isinstance(value, str)}
-
-
-def _of(trace, letter: str) -> Iterable:
-    values = trace[letter]
-    return () if values is None else values
+        return list(map(str, axis.ticktext))
+    columns = (trace[axis.plotly_name[0]] for trace in _traces(figure, axis))
+    values = dict.fromkeys(value for column in columns if column is not None for value in column)
+    return [value for value in values if isinstance(value, str)]
 
 
 @cache
 def _letter(letter: str) -> float:
     """Its width, as a part of the size of the font."""
-    if letter in " .,:;!'|ijlIftr()[]/-":
-        return 0.36
-    if letter in "mwMW%@" or ord(letter) >= 0x1100:
-        return 1.0
-    return 0.7 if letter.isupper() else 0.58
+    usual = 1.0 if ord(letter) >= 0x1100 else _CAPITAL if letter.isupper() else _SMALL
+    return next((width for letters, width in _LETTERS.items() if letter in letters), usual)
 
 
 def _width(text: str, size: float = _FONT) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -13,7 +13,8 @@ from pages.ui import sequence_words as words
 from pages.ui.names import short_names
 from pages.ui.type_sentence import word_box
 
-NUMBER, WORDS, POSITION, NODE, AGAINST, FORCE = "n", "words", "step", "node", "against", "force"
+NUMBER, WORDS, POSITION, VIEW = "n", "words", "step", "show"
+RECURSION, NODE, AGAINST, FORCE = "recursion", "node", "against", "force"
 AT_POSITION = (NODE, AGAINST, FORCE)  # choices that belong to a position
 IN_SENTENCE = (POSITION, *AT_POSITION)  # and those that belong to a sentence
 _SEEN, _BESIDE = "sequence seen", "beside"
@@ -54,6 +55,25 @@ def choose_methods(found: RunResult) -> dict[str, str]:
         "Methods", list(names), default=list(names), key=_BESIDE, bind="query-params", help=words.METHODS
     )
     return {name: names[name] for name in names if name in chosen} or names
+
+
+def choose_view(own: Mapping[str, Sequence[str]]) -> str:
+    """Which view of one model is open; own: the choices of each view, by its name. Those of the others leave the URL and are
+    kept for when their view is open again.
+    """
+    views = list(own)
+    if VIEW not in st.query_params:
+        # A link that says something of one view and does not name any means that one.
+        meant = (view for view in views if any(name in st.query_params for name in own[view]))
+        if view := next(meant, None):
+            session.remember(VIEW, view)
+    open_view = session.choose(
+        "Show", VIEW, views, str, views[0], draw=st.segmented_control, required=True, help=words.VIEW
+    )
+    for view in views:
+        if view != open_view:
+            session.set_aside(*own[view])
+    return open_view
 
 
 def tell_about_words(asked: data.Asked, labels: Sequence[str]) -> None:

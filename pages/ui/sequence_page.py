@@ -15,9 +15,17 @@ from pages.ui import sequence_words as words
 from pages.ui.run_choice import choose_run
 from pages.ui.sequence_scene import Scene
 
+# By name: what draws it, and the choices that are made in it.
+_VIEWS = {
+    "How sure": (sequence_labels.one_model, ()),
+    "Step by step": (sequence_trellis.steps, (choice.RECURSION, choice.NODE)),
+    "Why this label": (sequence_why.decision, (choice.AGAINST,)),
+    "What if": (sequence_force.what_if, (choice.FORCE,)),
+}
+
 
 def page() -> None:
-    """All parts from the top; each shows something before any click."""
+    """All parts from the top; of the views of one model only the open one is made."""
     found = choose_run()
     if found is None:
         return
@@ -34,9 +42,9 @@ def page() -> None:
     scene = _scene(found, asked, methods, readings)
     with beside:
         sequence_labels.side_by_side(scene)
-    for draw in (sequence_labels.one_model, sequence_trellis.steps, sequence_why.decision, sequence_force.what_if):
-        with session.shown_errors():
-            draw(scene)
+    draw = _VIEWS[choice.choose_view({name: own for name, (_, own) in _VIEWS.items()})][0]
+    with session.shown_errors():
+        draw(scene)
 
 
 def _scene(found: RunResult, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:

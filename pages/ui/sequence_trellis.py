@@ -9,7 +9,7 @@ from pages.ui import charts, session
 from pages.ui import sequence_charts as pictures
 from pages.ui import sequence_words as words
 from pages.ui.plain import shortened
-from pages.ui.sequence_choice import AT_POSITION, NODE, POSITION
+from pages.ui.sequence_choice import AT_POSITION, NODE, POSITION, RECURSION
 from pages.ui.sequence_scene import Scene, html_table
 
 _COLUMNS, _LABELS = 7, 12  # that can be read on a narrow screen, and on any
@@ -22,7 +22,9 @@ def steps(scene: Scene) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         names = list(words.RECURSIONS)
-        name = session.pick("Recursion", "recursion", names, names[-1])
+        name = session.choose(
+            "Recursion", RECURSION, names, str, names[-1], draw=st.segmented_control, required=True
+        )  # fmt: skip
         recursion = words.RECURSIONS[name]
     with right:
         label = session.choose(

@@ -10,9 +10,9 @@ from labseq_core.explain import Contributions, Reading, Step
 from pages.ui.plain import in_html
 
 INTRODUCTION = (
-    "Any sentence, any methods of a run side by side. Then one model in depth: how sure it is of each label, the next best "
-    "labellings, how the recursions get there step by step, what a decision is made of, and what would be if a label were "
-    "another one."
+    "Any sentence, any methods of a run side by side. Then one model in depth, in four views: how sure it is of each label, "
+    "with the next best labellings; how the recursions get there step by step; what a decision is made of; and what would be "
+    "if a label were another one."
 )
 GLOSSARY = """
 **What you see.** Every method here scores whole labellings: F = scores of single words with their labels (**node**) + scores
@@ -26,14 +26,16 @@ of neighbouring labels (**edge**). The labelling with the highest F is shown.
   a node, in logarithms; **Viterbi** (δ) keeps the best way only and remembers where it came from.
 - **Why**: the parts in which two labellings differ. They add up to the difference of the two scores, nothing is left out.
 
-**What to try.** Change a capital letter in the sentence. Click a node of the trellis, or go on with the arrows. Look for the
-word that turns a decision. Force a wrong label and see its neighbours follow.
+**What to try.** Change a capital letter in the sentence. **Step by step**: click a node of the trellis, or go on with
+the arrows. **Why this label**: look for the word that turns a decision. **What if**: force a wrong label and see its
+neighbours follow.
 """
 NUMBER = (
     "Sentences of the part that the models were scored on, numbered as on the Compare page. A change drops typed words."
 )
 WORDS = "Words, separated by blanks. Press Enter to label them anew. The address of the page keeps them."
 METHODS = "The methods of this run to show side by side; none: all of them."
+VIEW = "What to see of this model. Choices made in one view are kept while another one is open."
 MODEL = "The model that everything from here on is about."
 POSITION = "The word that everything below is about; at first the one of which the model is least sure."
 TOO_LONG = "Sentences of more than {:,} characters are cut off here."

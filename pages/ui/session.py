@@ -63,6 +63,14 @@ def forget(name: str) -> None:
     st.session_state.pop(f"kept.{name}", None)
 
 
+def set_aside(*names: str) -> None:
+    """Take choices out of the URL while what they are about is not shown; `recall` finds them again."""
+    for name in names:
+        if name in st.query_params:
+            recall(name)
+            del st.query_params[name]
+
+
 def choose(
     label: str,
     name: str,

@@ -14,7 +14,8 @@ ROWS = [
     ("inside", {"tab": "Boosting", "boosted": ""}), ("inside", {"tab": "Boosting", "boosting": ""}),
     ("inside", {"tab": "HM-SVM", "svm": ""}), ("inside", {"tab": "Margins", "scale": ""}),
     ("inside", {"tab": "GPSC", "across": ""}), ("inside", {"tab": "GPSC", "gpsc": ""}),
-    ("inside", {"tab": "GPSC", "gpsc": "Who decides", "gp": ""}), ("sequence", {"look": "", "recursion": ""}),
+    ("inside", {"tab": "GPSC", "gpsc": "Who decides", "gp": ""}), ("sequence", {"look": "", "show": ""}),
+    ("sequence", {"recursion": ""}),
 ]  # fmt: skip
 
 

@@ -26,7 +26,8 @@ PLACES = {
     "inside, boosting": {"tab": "Boosting"}, "inside, support": {"tab": "HM-SVM"}, "inside, margins": {"tab": "Margins"},
     "inside, gpsc": {"tab": "GPSC"}, "history": {}, "history, one run": {"runs": "default:spanish-ner"},
     "history, two runs": {"runs": "default:boosting,default:parity"}, "sequence": {},
-    "sequence, kernels": {"run": "default:abstention"}, "learn": {},
+    "sequence, kernels": {"run": "default:abstention", "show": "Why this label"},
+    "sequence, steps": {"show": "Step by step"}, "sequence, force": {"show": "What if"}, "learn": {},
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from tests.experiments.runs import trained_here
 RUN, KERNELS = "default:spanish-ner", "default:abstention"
 CRF, MARGIN, GP = "CRF", "HM-SVM", "GP sequence classification"
 LABELS = {choice.label.partition(" (")[0]: choice.label for choice in result(RUN).config.methods}  # by short name
-MAP, TRELLIS, WHY = range(3)  # charts from the top of the page
+HOW_SURE, STEPS, WHY, WHAT_IF = "How sure", "Step by step", "Why this label", "What if"
 NASTY = "<script>alert(1)</script> ![x](http://example.com/x.png) \u202eabc *b* $x$ <a href='http://example.com'>y</a> &amp;"
 
 
@@ -38,6 +38,12 @@ def no_runs(monkeypatch, tmp_path) -> None:
 
 def charts(app) -> list[dict]:
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def chart(app) -> dict:
+    """The only one of the open view."""
+    (found,) = charts(app)
+    return found
 
 
 def html(app, what: str) -> str:
@@ -64,11 +70,8 @@ def test_a_sentence_is_shown_without_a_choice(open_page):
     assert reading.labels == result(RUN).examples[number - 1]["predictions"][LABELS[GP]]
     assert app.text_input(key="words.choice").value == " ".join(one.flat_tokens)
     assert app.slider(key="step.choice").value == reading.least_sure + 1
-    assert [header.value for header in app.header] == [
-        "Labels side by side", "One model, one position", "Step by step", "Why this label?", "What if?",
-    ]  # fmt: skip
-    assert len(charts(app)) == 3
-    assert len(app.get("download_button")) == 6
+    assert [header.value for header in app.header] == ["Labels side by side", "One model, one position"]
+    assert app.segmented_control(key="show.choice").value == HOW_SURE
 
 
 @pytest.mark.parametrize("number", [1, 7, 80])
@@ -106,14 +109,14 @@ def test_scores_are_never_called_probabilities(open_page):
     best = html(app, "The best labellings")
     assert f"1: score {reading.k_best(1)[0]['score']:.2f}" in best
     assert ": p " not in best
-    assert max(max(value for value in row if value is not None) for row in charts(app)[MAP]["data"][0]["z"]) == 0.0
+    assert max(max(value for value in row if value is not None) for row in chart(app)["data"][0]["z"]) == 0.0
 
 
 def test_marginals_and_best_labellings_of_one_model(open_page):
     app = open_page("sequence", run=RUN, n="3", look=GP, step="2")
     assert problems(app) == []
     reading, _ = read(RUN, LABELS[GP], 3)
-    drawn = charts(app)[MAP]["data"][0]
+    drawn = chart(app)["data"][0]
     first = drawn["x"][0]
     for row, line in enumerate(drawn["z"]):
         assert line == pytest.approx(reading.lattice.marginals[first : first + len(line), row].tolist())
@@ -124,13 +127,13 @@ def test_marginals_and_best_labellings_of_one_model(open_page):
 
 @pytest.mark.parametrize("recursion", ["Forward", "Backward", "Viterbi"])
 def test_the_trellis_is_stepped_through(open_page, recursion):
-    app = open_page("sequence", run=RUN, n="2", step="1", recursion=recursion, look=CRF)
+    app = open_page("sequence", run=RUN, n="2", step="1", show=STEPS, recursion=recursion, look=CRF)
     reading, one = read(RUN, "CRF", 2)
     values = reading.lattice.values(recursion.lower())
     for position in range(1, 4):
         assert problems(app) == []
         assert app.slider(key="step.choice").value == position
-        nodes = charts(app)[TRELLIS]["data"][-1]
+        nodes = chart(app)["data"][-1]
         for (place, label), shown in zip(nodes["customdata"], nodes["text"]):
             done = place >= position if recursion == "Backward" else place <= position
             expected = words.number(values[place - 1, reading.classes.index(label)]) if done else ""
@@ -153,11 +156,11 @@ def test_the_trellis_is_stepped_through(open_page, recursion):
 
 
 def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
-    app = open_page("sequence", run=RUN, n="2", step="3", against="B-LOC", look=CRF)
+    app = open_page("sequence", run=RUN, n="2", step="3", show=WHY, against="B-LOC", look=CRF)
     assert problems(app) == []
     reading, one = read(RUN, "CRF", 2)
     expected = contributions(model(RUN, "CRF"), one, reading.labels, reading.labels_through(2, "B-LOC"))
-    bars = charts(app)[WHY]["data"][0]
+    bars = chart(app)["data"][0]
     assert bars["x"][:-1] == [row["difference"] for row in expected.rows[: len(bars["x"]) - 1]]
     assert sum(bars["x"]) == pytest.approx(expected.difference)
     assert f"a difference of <b>{words.number(expected.difference, 3)}</b>" in text(app)
@@ -168,7 +171,7 @@ def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
 
 @pytest.mark.parametrize("name", ["GP sequence classification", "Sparse GP sequence classification", "HM-SVM"])
 def test_kernel_methods_show_the_training_words_that_decided(open_page, name):
-    app = open_page("sequence", run=KERNELS, look=name)
+    app = open_page("sequence", run=KERNELS, look=name, show=WHY)
     assert problems(app) == []
     number, position = app.number_input(key="n.choice").value, app.slider(key="step.choice").value - 1
     label = next(choice.label for choice in result(KERNELS).config.methods if choice.label.startswith(name))
@@ -181,12 +184,12 @@ def test_kernel_methods_show_the_training_words_that_decided(open_page, name):
     assert f"<b>{words.vote(best['difference'])}</b>" in first
     assert f"k = {best['value']:.3f}" in first
     assert "<mark>" in first
-    assert sum(charts(app)[WHY]["data"][0]["x"]) == pytest.approx(why.difference)
+    assert sum(chart(app)["data"][0]["x"]) == pytest.approx(why.difference)
     assert "training observations together" in shown
 
 
 def test_a_forced_label_changes_the_rest(open_page):
-    app = open_page("sequence", run=RUN)
+    app = open_page("sequence", run=RUN, show=WHAT_IF)
     number, position = app.number_input(key="n.choice").value, app.slider(key="step.choice").value - 1
     for forced in (app.selectbox(key="force.choice").value, "B-PER"):
         app.selectbox(key="force.choice").set_value(forced).run()
@@ -248,9 +251,9 @@ def test_changed_words_keep_the_columns_of_the_sentence(open_page):
 @pytest.mark.parametrize(
     "typed", [NASTY, "x" * 1999, "<b>" * 600, "\u200f\u202e" * 50, "`" * 30 + " [a](b) :material/home: _"]
 )
-@pytest.mark.parametrize("run", [RUN, KERNELS, "default:toy-pos"])
-def test_whatever_is_typed_is_text(open_page, typed, run):
-    app = open_page("sequence", run=run, words=typed)
+@pytest.mark.parametrize(("run", "view"), [(RUN, HOW_SURE), (KERNELS, WHY), ("default:toy-pos", STEPS), (RUN, WHAT_IF)])
+def test_whatever_is_typed_is_text(open_page, typed, run, view):
+    app = open_page("sequence", run=run, words=typed, show=view)
     assert problems(app) == []
     bodies = "".join(each.proto.body for each in app.get("html"))
     for word in typed.split()[:1]:
@@ -258,9 +261,9 @@ def test_whatever_is_typed_is_text(open_page, typed, run):
     assert "<script" not in bodies
     assert "<b><b>" not in bodies
     assert "<a " not in bodies
-    for chart in charts(app):
-        assert "<script" not in json.dumps(chart)
-        assert "<a href" not in json.dumps(chart)
+    drawn = json.dumps(charts(app))
+    assert "<script" not in drawn
+    assert "<a href" not in drawn
     written = "".join(str(each.value) for kind in (app.markdown, app.caption, app.info) for each in kind)
     assert "example.com" not in written
 
@@ -274,12 +277,14 @@ def test_an_endless_sentence_in_the_url_is_cut_and_told(open_page):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("n", "0"), ("n", "81"), ("n", "nonsense"), ("n", "9" * 5000), ("step", "-1"), ("step", "99"), ("step", "²"),
-     ("node", "Q"), ("against", "O"), ("force", "Q"), ("look", "Q"), ("beside", "Q"), ("recursion", "Sideways")],
+     ("node", "Q"), ("against", "Q"), ("force", "Q"), ("look", "Q"), ("beside", "Q"), ("recursion", "Sideways"),
+     ("show", "Everything")],
 )  # fmt: skip
 def test_nonsense_in_the_url_is_left_out(open_page, name, value):
     app = open_page("sequence", run=RUN, **{name: value})
     assert problems(app) == []
-    assert len(charts(app)) == 3
+    assert app.query_params.get(name) != value
+    assert "Labels of one sentence" in text(app)
 
 
 def test_a_very_long_word_and_sentence_of_a_corpus(open_page, monkeypatch):
@@ -310,6 +315,7 @@ def test_constraints_and_one_label_are_told(open_page):
     assert '<th scope="row">Averaged perceptron</th>' in html(app, "Labels after one was forced")
     app.selectbox(key="force.choice").set_value("B-PER").run()
     assert "its constraints forbid it here" not in text(app)
+    app.segmented_control(key="show.choice").set_value(STEPS).run()
     assert "−∞" in json.dumps(charts(app), ensure_ascii=False), "what is forbidden is shown as such"
 
 
@@ -318,7 +324,7 @@ def test_an_unknown_run_is_told_and_another_shown(open_page, monkeypatch):
     app = open_page("sequence", run="nonsense")
     (message,) = problems(app)
     assert "there is no" in message
-    assert len(charts(app)) == 3
+    assert len(charts(app)) == 1
     monkeypatch.setattr("pages.ui.caching.defaults", dict)
     app = open_page("sequence")
     assert problems(app) == []

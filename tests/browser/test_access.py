@@ -17,6 +17,7 @@ PAGES = (
     "/inside?tab=Boosting&boosting=Bounds", "/inside?tab=Boosting&boosting=Losses",
     "/inside?tab=Boosting&boosting=Chosen+again", "/inside?tab=GPSC&gpsc=Fit",
     "/inside?tab=GPSC&gpsc=Who+decides", "/inside?tab=GPSC&gpsc=Gram+matrix",
+    "/sequence?show=Step+by+step", "/sequence?show=Why+this+label", "/sequence?show=What+if",
     "/sequence?run=default:abstention&words=she+went+home",
     "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",

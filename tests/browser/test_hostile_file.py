@@ -31,8 +31,10 @@ PLACES = {
     "inside, chosen again": "inside?run={run}&tab=Boosting&boosting=Chosen+again&first=10",
     "inside, support": "inside?run={run}&tab=HM-SVM", "inside, margins": "inside?run={run}&tab=Margins",
     "inside, gpsc": "inside?run={run}&tab=GPSC", "inside, who decides": "inside?run={run}&tab=GPSC&gpsc=Who+decides",
-    "inside, Gram matrix": "inside?run={run}&tab=GPSC&gpsc=Gram+matrix",
-    "sequence": "sequence?run={run}&n=2&step=3", "history": "history?runs={run}",
+    "inside, Gram matrix": "inside?run={run}&tab=GPSC&gpsc=Gram+matrix", "sequence": "sequence?run={run}&n=2&step=3",
+    "sequence, steps": "sequence?run={run}&n=2&step=3&show=Step+by+step",
+    "sequence, why": "sequence?run={run}&n=2&step=3&show=Why+this+label",
+    "sequence, force": "sequence?run={run}&n=2&step=3&show=What+if", "history": "history?runs={run}",
 }  # fmt: skip
 # What none of the words may become. Formulas of our own stand in the text of the margins.
 ELEMENTS = (

@@ -138,9 +138,19 @@ def trellis(page: Page) -> None:
     enter(page, "Sentence (of", "6")
     pill(page, "Model", "CRF")
     press(page, "Next")
+    pill(page, "Show", "Step by step")
     pill(page, "Recursion", "Forward")
     pick(page, "Node at position", "VERB")
+
+
+def decision(page: Page) -> None:
+    pill(page, "Show", "Why this label")
+    press(page, "Next")
     pick(page, "Against", "PRON")
+
+
+def forced(page: Page) -> None:
+    pill(page, "Show", "What if")
     pick(page, "shall have the label", "ADJ")
 
 
@@ -181,7 +191,9 @@ LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
     "sparseness": ("/inside", sparseness, {"tab", "run", "across"}),
     "witnesses": ("/inside", witnesses, {"tab", "run", "gpsc", "gp", "text", "token", "against"}),
     "kernels": ("/inside", kernels, {"tab", "run", "gpsc", "sample", "cosine"}),
-    "trellis": ("/sequence", trellis, {"run", "n", "step", "recursion", "node", "against", "force"}),
+    "trellis": ("/sequence", trellis, {"run", "n", "step", "show", "recursion", "node"}),
+    "decision": ("/sequence?run=default:toy-pos&n=6", decision, {"run", "n", "step", "show", "against"}),
+    "forced": ("/sequence?run=default:toy-pos&n=6", forced, {"run", "n", "show", "force"}),
     "typed": ("/sequence?run=default:spanish-ner", typed, {"run", "words", "beside", "step"}),
     "lesson": ("/learn", losses, {"lesson", "margin"}),
     "two runs": (f"/history?runs={TRAINED},default:toy-pos", pair, {"runs", "differences"}),
@@ -200,6 +212,8 @@ SELDOM = {
     "chosen again",
     "margins",
     "trellis",
+    "decision",
+    "forced",
     "typed",
     "learning curve",
 }

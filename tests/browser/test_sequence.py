@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote_plus, urlsplit
 
 import pytest
 from playwright.sync_api import Page
@@ -17,7 +17,6 @@ from tests.browser.server import settle
 pytestmark = pytest.mark.browser
 
 RUN, KERNELS = "default:spanish-ner", "default:abstention"
-TRELLIS = 1  # its place among the charts
 
 
 def read(number: int, typed: list[str] | None = None, force: dict | None = None, label: str = "CRF"):
@@ -27,14 +26,14 @@ def read(number: int, typed: list[str] | None = None, force: dict | None = None,
 
 def nodes(page: Page) -> list[list]:
     """Position, label and shown value of each node of the trellis."""
-    page.locator(".js-plotly-plot").nth(TRELLIS).locator(".scatterlayer").wait_for()
+    page.locator(".js-plotly-plot").locator(".scatterlayer").wait_for()
     script = "plot => { const t = plot.data.at(-1); return t.customdata.map((n, i) => [n[0], n[1], t.text[i]]); }"
-    return page.locator(".js-plotly-plot").nth(TRELLIS).evaluate(script)
+    return page.locator(".js-plotly-plot").evaluate(script)
 
 
 def click_node(page: Page, position: int, label: str) -> None:
-    page.locator(".js-plotly-plot").nth(TRELLIS).scroll_into_view_if_needed()
-    place = page.locator(".js-plotly-plot").nth(TRELLIS).evaluate(
+    page.locator(".js-plotly-plot").scroll_into_view_if_needed()
+    place = page.locator(".js-plotly-plot").evaluate(
         """(plot, [position, label]) => {
             const points = plot.data.at(-1).customdata, box = plot.getBoundingClientRect(), layout = plot._fullLayout;
             const i = points.findIndex(n => n[0] === position && n[1] === label);
@@ -66,6 +65,12 @@ def downloaded_rows(page: Page, button: str) -> list[dict]:
         return list(csv.DictReader(file))
 
 
+def show(page: Page, view: str) -> None:
+    page.get_by_role("radiogroup", name="Show").get_by_text(view, exact=True).click()
+    page.wait_for_url(f"**show={quote_plus(view)}**")
+    settle(page)
+
+
 def choose(page: Page, box: str, option: str) -> None:
     found = page.get_by_role("combobox", name=box)
     found.scroll_into_view_if_needed()
@@ -75,7 +80,7 @@ def choose(page: Page, box: str, option: str) -> None:
 
 
 def test_the_trellis_is_stepped_through_by_button_click_and_key(visit):
-    watched = visit(f"/sequence?run={RUN}&n=2&step=1&look=CRF")
+    watched = visit(f"/sequence?run={RUN}&n=2&step=1&look=CRF&show=Step+by+step")
     page, (reading, _) = watched.page, read(2)
     values = reading.lattice.values("viterbi")
     for position in (1, 2, 3):
@@ -118,22 +123,29 @@ def test_a_permalink_repeats_everything(visit):
     page.get_by_role("radio", name="GP sequence classification", exact=True).click()
     page.wait_for_url("**look=**")
     settle(page)
-    page.get_by_role("radio", name="Forward").click()
-    page.wait_for_url("**recursion=Forward**")
-    settle(page)
     page.get_by_role("button", name="Previous").click()
     page.wait_for_url("**step=**")
     settle(page)
+    show(page, "Step by step")
+    page.get_by_role("radio", name="Forward").click()
+    page.wait_for_url("**recursion=Forward**")
+    settle(page)
+    seen = {"Step by step": (page.url, everything(page))}
+    show(page, "What if")
     (other,) = {"A", "N"} - {page.get_by_role("combobox", name="shall have the label").input_value()}
     choose(page, "shall have the label", other)
     page.wait_for_url(f"**force={other}**")
     settle(page)
-    there = everything(page)
-    assert len(there["charts"]) == 3
-    again = visit(f"/sequence?{urlsplit(page.url).query}")
-    assert everything(again.page) == there
+    seen["What if"] = page.url, everything(page)
+    for view in ("How sure", "Why this label"):
+        show(page, view)
+        seen[view] = page.url, everything(page)
+    for view, (link, there) in seen.items():
+        assert len(there["charts"]) == (view != "What if")
+        again = visit(f"/sequence?{urlsplit(link).query}")
+        assert everything(again.page) == there, view
+        again.expect_clean()
     watched.expect_clean()
-    again.expect_clean()
 
 
 def test_a_typed_sentence_is_labelled_kept_in_the_url_and_taken_back(visit):
@@ -161,7 +173,7 @@ def test_a_typed_sentence_is_labelled_kept_in_the_url_and_taken_back(visit):
 
 
 def test_a_forced_label_changes_the_rest(visit):
-    watched = visit(f"/sequence?run={RUN}&look=CRF")
+    watched = visit(f"/sequence?run={RUN}&look=CRF&show=What+if")
     page = watched.page
     number = int(page.get_by_role("spinbutton", name="Sentence").input_value())
     free, _ = read(number)
@@ -183,6 +195,33 @@ def test_a_forced_label_changes_the_rest(visit):
     watched.expect_clean()
 
 
+def test_choices_of_a_view_come_back_with_it(visit):
+    watched = visit(f"/sequence?run={RUN}&n=2&step=3&look=CRF")
+    page = watched.page
+    show(page, "Step by step")
+    page.get_by_role("radio", name="Forward").click()
+    page.wait_for_url("**recursion=Forward**")
+    settle(page)
+    click_node(page, 3, "B-LOC")
+    page.wait_for_url("**node=B-LOC**")
+    settle(page)
+    there = everything(page)
+    show(page, "What if")
+    choose(page, "shall have the label", "B-MISC")
+    page.wait_for_url("**force=B-MISC**")
+    settle(page)
+    assert not {"recursion", "node"} & set(parse_qs(urlsplit(page.url).query)), "the link is one to this view"
+    show(page, "How sure")
+    assert not {"recursion", "node", "force"} & set(parse_qs(urlsplit(page.url).query))
+    show(page, "Step by step")
+    assert everything(page) == there
+    chosen = parse_qs(urlsplit(page.url).query)
+    assert (chosen["recursion"], chosen["node"]) == (["Forward"], ["B-LOC"])
+    show(page, "What if")
+    assert page.get_by_role("combobox", name="shall have the label").input_value() == "B-MISC"
+    watched.expect_clean()
+
+
 def test_every_table_is_downloaded_as_it_is_shown(visit):
     watched = visit(f"/sequence?run={RUN}&n=3&step=2&look=CRF")
     page, (reading, one) = watched.page, read(3)
@@ -193,9 +232,11 @@ def test_every_table_is_downloaded_as_it_is_shown(visit):
     best = downloaded_rows(page, "These labellings as CSV")
     assert [row["labels"].split(" ") for row in best] == [row["labels"] for row in reading.k_best(5)]
     assert [float(row["probability"]) for row in best] == pytest.approx([r["probability"] for r in reading.k_best(5)])
+    show(page, "Step by step")
     trellis = downloaded_rows(page, "All nodes as CSV")
     assert [float(row["forward"]) for row in trellis] == pytest.approx(reading.lattice.forward.ravel().tolist())
     assert {(row["model"], row["sentence"], row["words_changed"]) for row in trellis} == {("CRF", "3", "False")}
+    show(page, "Why this label")
     rival = reading.labels_through(1, reading.rival_at(1))
     parts = downloaded_rows(page, "All parts as CSV")
     expected = contributions(model(RUN, "CRF"), one, reading.labels, rival)
