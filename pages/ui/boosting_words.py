@@ -14,6 +14,8 @@ INTRODUCTION = (
     "that promises the largest fall of the training loss and moves its weight by a **step**; all other weights stay. So "
     "what the model has learned, and in which order, can be read like a diary."
 )
+MODEL = "The models of this run that were made by boosting, named by what they differ in."
+VIEWS = "The first two are of the chosen model, the others of all models side by side. The chosen round is kept."
 STEP = "How much was added to the weight of the feature: positive speaks for the label, negative against it."
 PSEUDO_ACCURACY = (
     "Over all wrong labellings, weighted by how much they trouble the model: 1 if the feature fires in them as much less "

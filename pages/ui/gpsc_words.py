@@ -29,6 +29,10 @@ GLOSSARY = """
 - **Route**: how the dense model computes. *gram*: by kernel values of all pairs of observations. *explicit*: by the
   features that the kernel stands for. *low-rank*: nearly so, with few observations that span the others.
 """
+VIEWS = (
+    "How few coordinates are enough, how far the dense model is from the best, which training words decide on a new one, and "
+    "how alike the kernel finds them."
+)
 AXIS = "What the horizontal axis counts."
 ACCURACY = (
     "Each line begins with an empty model. The sooner it reaches the dashed line of the dense model, the fewer coordinates "

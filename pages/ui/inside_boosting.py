@@ -12,7 +12,6 @@ from labseq_core import LabSeqError
 from labseq_core.experiments import RunResult
 from labseq_core.experiments.results import table_csv
 from labseq_core.explain import has_rounds, largest_weights, repeated_features, rounds_csv
-from labseq_core.learners.boosting import BoostingLearner
 from pages.ui import boosting_charts as pictures
 from pages.ui import boosting_words as words
 from pages.ui import caching, charts, session
@@ -37,42 +36,35 @@ _NUMBERS = {
 
 
 def tab() -> None:
-    """The boosting models of a run side by side, and one of them round by round."""
+    """The boosting models of a run: one of them round by round, or all side by side."""
     found = choose_run(has_rounds, words.OTHERWISE)
     if found is None:
         return
-    choices = shown_choices(found, has_rounds)
-    names = short_names(choices)
-    models = {names[choice.label]: caching.trained(found.run_id, choice.label) for choice in choices}
-    rounds = {names[choice.label]: caching.rounds(found.run_id, choice.label) for choice in choices}
+    names = short_names(shown_choices(found, has_rounds))
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    name = session.pick(
-        "Model", "boosted", list(models), list(models)[-1],
-        help="The models of this run that were made by boosting, named by what they differ in.",
-    )  # fmt: skip
+    of_one = {"Round by round": _replay, "Bounds": _bounds}
+    of_all = {"Losses": _curves, "Chosen again": _repeated}
+    with st.container(horizontal=True, gap="large"):
+        name = session.pick("Model", "boosted", list(names.values()), list(names.values())[-1], help=words.MODEL)
+        view = session.pick("Show", "boosting", [*of_one, *of_all], next(iter(of_one)), help=words.VIEWS)
     label = next(label for label, short in names.items() if short == name)
-    if not rounds[name]:
-        st.info(f"This model has no rounds to show: {models[name].stop_reason_}. Choose another one.")
+    if not caching.rounds(found.run_id, label):
+        reason = caching.trained(found.run_id, label).stop_reason_
+        st.info(f"This model has no rounds to show: {reason}. Choose another one.")
         return
-    number = _replay(found, label, models[name], rounds[name])
-    bounds = st.container()
-    _curves(found, {label: short for label, short in names.items() if rounds[short]})
-    _repeated(found, {short: models[short] for short in rounds if rounds[short]})
-    with bounds:  # last, since it is the only part that may take long
-        _bounds(found, label, rounds[name][number - 1])
+    if view in of_one:
+        of_one[view](found, label)
+    else:
+        of_all[view](found, {label: short for label, short in names.items() if caching.rounds(found.run_id, label)})
 
 
-def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[dict]) -> int:
-    """What was chosen until a round; gives the round."""
+def _replay(found: RunResult, label: str) -> None:
+    """What was chosen until a round."""
     st.header("Round by round")
-    number = len(rows)
-    if len(rows) > 1:
-        number = st.slider(
-            "Round", 1, len(rows), _first_seen(rows), key="round", bind="query-params", help=words.SLIDER
-        )
-    st.markdown(words.round_line(rows[number - 1], len(rows)))
+    learner, rows = caching.trained(found.run_id, label), caching.rounds(found.run_id, label)
+    number = _chosen_round(rows)
     steps, weights = st.columns([3, 2], gap="large")
     with steps:
         st.subheader("Every step")
@@ -92,6 +84,12 @@ def _replay(found: RunResult, label: str, learner: BoostingLearner, rows: list[d
     csv_button(
         "All rounds as CSV", partial(rounds_csv, learner), "rounds", found, label, main=True, help_text=help_text
     )
+
+
+def _chosen_round(rows: list[dict]) -> int:
+    """The same round in every view, and what it did."""
+    number = session.choose_number("Round", "round", 1, len(rows), _first_seen(rows), help=words.SLIDER)
+    st.markdown(words.round_line(rows[number - 1], len(rows)))
     return number
 
 
@@ -101,8 +99,10 @@ def _first_seen(rows: list[dict]) -> int:
     return max((row["round"] for row in early if row["z"] < _DIFFERENT * row["bound"]), default=len(early))
 
 
-def _bounds(found: RunResult, label: str, row: dict) -> None:
+def _bounds(found: RunResult, label: str) -> None:
     st.header("How far to step: the loss and its bounds")
+    rows = caching.rounds(found.run_id, label)
+    row = rows[_chosen_round(rows) - 1]
     st.markdown(words.BOUND_PICTURE)
     chosen = (found.run_id, label, row["round"])
     tokens = caching.training_tokens(found.run_id)
@@ -128,7 +128,8 @@ def _curves(found: RunResult, names: Mapping[str, str]) -> None:
     score, title = words.development_score(rounds)
     losses, development, promised = _curve_figures(found.run_id, names, score)
     st.header("How fast the loss falls")
-    left, right = st.columns(2, gap="large")
+    # Captions differ in length: charts side by side have one bottom line.
+    left, right = st.columns(2, gap="large", vertical_alignment="bottom" if development else "top")
     with left:
         st.caption(words.LOSS_CURVES)
         charts.draw(losses, "losses", pictures.curves_text("Training loss", rounds, "loss"))
@@ -168,11 +169,12 @@ def _curve_figures(run_id: str, names: dict[str, str], score: str | None) -> tup
     return pictures.loss_curves(rounds), development, pictures.promised_and_kept(rounds, promised, one_method)
 
 
-def _repeated(found: RunResult, models: Mapping[str, BoostingLearner]) -> None:
+def _repeated(found: RunResult, names: Mapping[str, str]) -> None:
     st.header("Chosen more than once")
+    models = {short: caching.trained(found.run_id, label) for label, short in names.items()}
     longest = max(learner.n_rounds_ for learner in models.values())
-    first = st.number_input(
-        "In the first rounds", 1, longest, min(_COMPARED, longest), key="first", bind="query-params", width=180,
+    first = session.choose_number(
+        "In the first rounds", "first", 1, longest, min(_COMPARED, longest), st.number_input, width=180,
         help="How many rounds of each model are looked at; the thesis looks at 100.",
     )  # fmt: skip
     st.markdown(words.REPEATED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pandas as pd
@@ -34,7 +34,7 @@ _PARTS = {"dev": "development part", "train": "training part"}
 
 
 def tab() -> None:
-    """The Gaussian processes of a run: sparse ones against the dense one, then how the dense one was fitted."""
+    """The Gaussian processes of a run: sparse ones against the dense one, how that was fitted, and what they look at."""
     found = choose_run(is_gp, words.OTHERWISE, DEFAULT)
     if found is None:
         return
@@ -43,14 +43,17 @@ def tab() -> None:
         st.markdown(words.GLOSSARY)
     sparse = _named(found, is_sparse_gp, "sparse")
     dense = _named(found, is_dense_gp, "dense")
-    if sparse:
-        _sparseness(found, sparse, dense)
-    else:
+    if not sparse:
         st.info(words.NO_SPARSE, icon=":material/info:")
         session.go("Train a sparse one", "train", "model_training", dataset=found.config.dataset)
+    views: dict[str, Callable[[], None]] = {}
+    if sparse:
+        views["Sparseness"] = partial(_sparseness, found, sparse, dense)
     if dense:
-        _certificate(found, dense)
-    inside_gram.show(found, {**dense, **sparse})
+        views["Fit"] = partial(_certificate, found, dense)
+    views["Who decides"] = partial(inside_gram.influence, found, {**dense, **sparse})
+    views["Gram matrix"] = partial(inside_gram.gram, found, {**dense, **sparse})
+    views[session.pick("Show", "gpsc", list(views), next(iter(views)), help=words.VIEWS)]()
 
 
 def _named(found: RunResult, kind, what: str) -> dict[str, str]:

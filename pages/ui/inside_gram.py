@@ -1,4 +1,4 @@
-"""Inside, lower half of the tab GPSC: who decides on a word, and what the Gram matrix is like (thesis 5.2)."""
+"""Inside, two views of the tab GPSC: who decides on a word, and what the Gram matrix is like (thesis 5.2)."""
 
 from __future__ import annotations
 
@@ -20,23 +20,35 @@ _BARS, _LISTED = 12, 100  # observations in the chart and in the table
 _FEWEST, _MOST = 10, 60  # observations in the heat map
 
 
-def show(found: RunResult, models: Mapping[str, str]) -> None:
-    """models: labels by the names that the tab gives them; the first is shown first."""
-    tokens_there = caching.training_tokens(found.run_id)
+def influence(found: RunResult, models: Mapping[str, str]) -> None:
+    """Who decides on a word. models: labels by the names that the tab gives them; the first is shown first."""
     st.header("Who decides on a word")
-    asked = {
-        "button": "Look at the training observations",
-        "icon": ":material/search:",
-        "note": words.large(tokens_there),
-    }
-    if tokens_there > caching.QUICK_TOKENS and not session.asked_for("observations", found.run_id, **asked):
+    if not _is_quick(found):
         return
     st.markdown(words.INFLUENCE)
-    name = next(iter(models))
-    if len(models) > 1:
-        name = session.pick("Model", "gp", list(models), name, help=words.MODEL)
+    name = _chosen_model(models)
     _influence(found, models[name], name)
-    _gram(found, models[name])
+
+
+def gram(found: RunResult, models: Mapping[str, str]) -> None:
+    """The Gram matrix; models as above."""
+    st.header("The Gram matrix")
+    if not _is_quick(found):
+        return
+    st.markdown(words.GRAM)
+    _gram(found, models[_chosen_model(models)])
+
+
+def _is_quick(found: RunResult) -> bool:
+    """Whether the training observations may be looked at: there are few, or somebody has asked for it."""
+    there = caching.training_tokens(found.run_id)
+    asked = {"button": "Look at the training observations", "icon": ":material/search:", "note": words.large(there)}
+    return there <= caching.QUICK_TOKENS or session.asked_for("observations", found.run_id, **asked)
+
+
+def _chosen_model(models: Mapping[str, str]) -> str:
+    first = next(iter(models))
+    return session.pick("Model", "gp", list(models), first, help=words.MODEL) if len(models) > 1 else first
 
 
 def _influence(found: RunResult, label: str, name: str) -> None:
@@ -94,8 +106,6 @@ def _first_shown(truth: list[str], guess: list[str]) -> int:
 
 
 def _gram(found: RunResult, label: str) -> None:
-    st.header("The Gram matrix")
-    st.markdown(words.GRAM)
     left, right = st.columns(2, vertical_alignment="bottom")
     size = left.slider("Observations", _FEWEST, _MOST, _MOST, key="sample", bind="query-params", help=words.SIZE)
     sample = caching_inside.gram_of(found.run_id, label, size)

@@ -103,7 +103,7 @@ This loss falls from round to round. A loose bound is cheap but takes small step
 and again; a tight one does not.
 """,
         (
-            _see("Replay the rounds", "inside", tab="Boosting"),
+            _see("Replay the rounds", "inside", tab="Boosting", boosting="Round by round"),
             _train("Boost and CRF with L1", "spanish-ner", ["Sequence boosting", "CRF"], **{"crf.l1": "1"}),
         ),
         "Stop after 50 rounds: which kind of feature has been chosen, and what would a CRF do with the others?",
@@ -141,7 +141,7 @@ $$\min_f\; \sum_i -\log p(y^i \mid x^i, f) + \frac{\lambda}{2} \lVert f \rVert^2
 The best function is a sum over **all** training observations, so prediction is slow. A greedy method takes the most useful
 ones step by step; a small part of them is nearly as good as all.
 """,
-        (_see("Accuracy against sparseness", "inside", tab="GPSC"),),
+        (_see("Accuracy against sparseness", "inside", tab="GPSC", gpsc="Sparseness"),),
         "Where on the curve would you stop if each prediction had to be ten times as fast?",
     ),
     "abstain": Lesson(

@@ -35,11 +35,12 @@ PROPERTIES = {
         (
             _cell("log", "Under Any measure: the log loss on new sentences; on the training sentences the CRF minimises it.",
                   "compare", run=_ALIKE, view="Measures", metric="log_loss"),
-            _cell("exp", "The exponential loss as it falls round by round.", "inside", tab="Boosting", run="default:boosting"),
+            _cell("exp", "The exponential loss as it falls round by round.", "inside", tab="Boosting", boosting="Losses",
+                  run="default:boosting"),
             _cell("hinge", "The margins of the HM-SVM pile up at 1: the hinge loss asks for no more.", "inside",
                   tab="Margins", run=_ALIKE, scale="scores"),
             _cell("log", "The objective, minus log-likelihood plus the penalty, as observations are added.", "inside",
-                  tab="GPSC", run="default:sparseness"),
+                  tab="GPSC", gpsc="Sparseness", run="default:sparseness"),
         ),
     ),
     "Overlapping features": Property(
@@ -65,7 +66,7 @@ PROPERTIES = {
             _cell("margin", "Margins over the length of the weights: the scale on which the HM-SVM widens them.", "inside",
                   tab="Margins", run=_ALIKE, scale="length"),
             _cell("Gaussian prior", "The Gram matrix: how alike two observations are is how much the prior ties them.",
-                  "inside", tab="GPSC", run="default:abstention"),
+                  "inside", tab="GPSC", gpsc="Gram matrix", run="default:abstention"),
         ),
     ),
     "Few features": Property(
@@ -74,7 +75,7 @@ PROPERTIES = {
             _cell("no", "The measure Share used: the CRF uses every weight.", "compare", run=_ALIKE, view="Measures",
                   metric="used_share"),
             _cell("yes", "The first 50 rounds: one feature a round, all others are zero.", "inside",
-                  tab="Boosting", run="default:boosting", round="50"),
+                  tab="Boosting", boosting="Round by round", run="default:boosting", round="50"),
             _cell("no", "It is sparse in sentences: few of them have support sequences.", "inside",
                   tab="HM-SVM", run="default:margins"),
             _cell("no", "The measure Share used: all training observations speak, unless it is made sparse.", "compare",
@@ -103,8 +104,8 @@ PROPERTIES = {
                   methods=["Sequence boosting", _GP], features="prosody", window="1"),
             _cell("yes", "On the corpus parity: HM-SVM with a kernel of degree 2 against the CRF, with p values.", "compare",
                   run="default:parity", view="Significance"),
-            _cell("yes", "On the corpus parity: which training observations decide, and their Gram matrix.", "inside",
-                  tab="GPSC", run="default:parity"),
+            _cell("yes", "On the corpus parity: which training observations decide and, under Gram matrix, how alike they are.",
+                  "inside", tab="GPSC", gpsc="Who decides", run="default:parity"),
         ),
     ),
     "Computation": Property(

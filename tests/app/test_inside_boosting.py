@@ -16,7 +16,13 @@ from tests.experiments.runs import trained_here
 
 RUN = "default:boosting"
 ROUNDING = 1e-9  # of powers of ten
-STEPS, WEIGHTS, BOUNDS, LOSSES, DEVELOPMENT, PROMISED = range(6)  # charts from the top of the page
+# Charts and files of each view.
+VIEWS = {
+    "Round by round": (["steps", "boosted-weights"], ["These weights as CSV", "All rounds as CSV"]),
+    "Bounds": (["bounds"], ["These bounds as CSV"]),
+    "Losses": (["losses", "development", "promised"], ["These curves as CSV"]),
+    "Chosen again": ([], ["This table as CSV"]),
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,9 +36,15 @@ def no_runs(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
 
 
-def charts(app) -> list[list[dict]]:
-    """The traces of every chart."""
-    return [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
+def charts(app) -> dict[str, list[dict]]:
+    """The traces of every chart by its name."""
+    drawn = app.get("plotly_chart")
+    return {chart.proto.id.rpartition("chart.")[2]: json.loads(chart.proto.spec)["data"] for chart in drawn}
+
+
+def show(app, view: str) -> None:
+    app.segmented_control(key="boosting").set_value(view).run()
+    assert problems(app) == []
 
 
 def labels() -> list[str]:
@@ -54,25 +66,72 @@ def test_the_default_models_are_shown_without_a_choice(open_page):
     assert app.selectbox(key="run.choice").value == RUN
     assert app.segmented_control(key="boosted").options == ["loose", "tight", "exact"]
     assert app.segmented_control(key="boosted").value == "exact"
-    number, rows = app.slider(key="round").value, round_rows(model(RUN, labels()[2]))
-    assert app.slider(key="round").max == len(rows)
+    number, rows = app.slider(key="round.choice").value, round_rows(model(RUN, labels()[2]))
+    assert app.slider(key="round.choice").max == len(rows)
     assert [row["feature"] for row in table(app)] == [row["feature"] for row in rows[:number][::-1]]
-    losses = charts(app)[LOSSES]
+    show(app, "Losses")
+    losses = charts(app)["losses"]
     assert [trace["name"] for trace in losses] == ["loose", "tight", "exact"]
     assert all(len(trace["x"]) == model(RUN, label).n_rounds_ for trace, label in zip(losses, labels()))
-    assert charts(app)[DEVELOPMENT][0]["y"][-1] == model(RUN, labels()[0]).rounds_["dev_f1"].iloc[-1]
+    assert charts(app)["development"][0]["y"][-1] == model(RUN, labels()[0]).rounds_["dev_f1"].iloc[-1]
     for place in range(3):
-        kept, promised = charts(app)[PROMISED][2 * place : 2 * place + 2]
+        kept, promised = charts(app)["promised"][2 * place : 2 * place + 2]
         assert all(low <= high + ROUNDING for low, high in zip(kept["y"], promised["y"]))
+    show(app, "Chosen again")
     models = {name: model(RUN, label) for name, label in zip(("loose", "tight", "exact"), labels())}
-    assert app.dataframe[1].value.to_dict("records") == repeated_features(models, 100)
-    assert len(app.get("download_button")) == 5
+    assert table(app) == repeated_features(models, 100)
+
+
+def test_each_view_draws_its_charts_and_no_others(open_page):
+    app = open_page("inside", tab="Boosting", run=RUN)
+    assert app.segmented_control(key="boosting").options == list(VIEWS)
+    assert app.segmented_control(key="boosting").value == next(iter(VIEWS)), "a link that names no view shows the first"
+    for view, (drawn, files) in VIEWS.items():
+        show(app, view)
+        assert list(charts(app)) == drawn
+        assert [button.proto.label for button in app.get("download_button")] == files
+        assert app.header
+        linked = open_page("inside", tab="Boosting", run=RUN, boosting=view)
+        assert problems(linked) == []
+        assert list(charts(linked)) == drawn
+
+
+def test_a_view_asks_only_for_what_it_shows(open_page, monkeypatch):
+    from pages.ui import caching
+
+    for name in ("bounds_of_round", "promised"):
+        monkeypatch.setattr(caching, name, lambda *given: pytest.fail("this is another view"))
+    for view in ("Round by round", "Chosen again"):
+        assert problems(open_page("inside", tab="Boosting", run=RUN, boosting=view)) == []
+
+
+def test_the_round_and_the_first_rounds_stay_in_other_views_and_in_the_url(open_page):
+    app = open_page("inside", tab="Boosting", run=RUN)
+    app.slider(key="round.choice").set_value(57).run()
+    show(app, "Bounds")
+    assert app.slider(key="round.choice").value == 57
+    assert "Round **57** of" in text(app)
+    app.slider(key="round.choice").set_value(58).run()
+    show(app, "Chosen again")
+    app.number_input(key="first.choice").set_value(60).run()
+    show(app, "Losses")
+    assert not app.slider
+    assert (app.query_params["round"], app.query_params["first"]) == ("58", "60")
+    show(app, "Round by round")
+    assert app.slider(key="round.choice").value == len(table(app)) == 58
+    show(app, "Chosen again")
+    assert app.number_input(key="first.choice").value == 60
+    linked = open_page("inside", tab="Boosting", run=RUN, boosting="Losses", round="58", first="60")
+    show(linked, "Bounds")
+    assert linked.slider(key="round.choice").value == 58
+    show(linked, "Chosen again")
+    assert linked.number_input(key="first.choice").value == 60
 
 
 @pytest.mark.parametrize("number", [1, 57, 500])
 def test_the_slider_replays_the_rounds(open_page, number):
     app = open_page("inside", tab="Boosting", run=RUN, boosted="tight")
-    app.slider(key="round").set_value(number).run()
+    app.slider(key="round.choice").set_value(number).run()
     assert problems(app) == []
     learner = model(RUN, labels()[1])
     rows = round_rows(learner)
@@ -81,26 +140,26 @@ def test_the_slider_replays_the_rounds(open_page, number):
     for name in ("round", "feature", "step", "pseudo_accuracy", "bound", "z", "loss", "dev_accuracy", "dev_f1"):
         assert shown[0][name] == rows[number - 1][name]
     assert f"Round **{number}** of {len(rows)} moved the weight of `{rows[number - 1]['feature']}`" in text(app)
-    bars = charts(app)[WEIGHTS][0]
+    bars = charts(app)["boosted-weights"][0]
     expected = largest_weights(learner, number, 12)
     assert [*zip(bars["y"], bars["x"])] == [(row["feature"], row["weight"]) for row in expected]
-    past = [trace for trace in charts(app)[STEPS] if trace["marker"]["opacity"] == 1.0]
+    past = [trace for trace in charts(app)["steps"] if trace["marker"]["opacity"] == 1.0]
     assert sum(len(trace["x"]) - 1 for trace in past) == number
 
 
 def test_the_bounds_are_those_of_the_round_at_the_model_before_it(open_page):
-    app = open_page("inside", tab="Boosting", run=RUN, boosted="exact", round="1")
+    app = open_page("inside", tab="Boosting", run=RUN, boosting="Bounds", boosted="exact", round="1")
     assert problems(app) == []
     learner, (observations, truth) = model(RUN, labels()[2]), training_data(result(RUN).config)
     row = round_rows(learner)[0]
-    lines = {trace["name"]: trace for trace in charts(app)[BOUNDS] if trace["mode"] == "lines"}
+    lines = {trace["name"]: trace for trace in charts(app)["bounds"] if trace["mode"] == "lines"}
     steps = lines["tight bound"]["x"]
     expected = bound_curves(
         learner, observations, truth, label=row["label"], attribute=row["attribute"], after=0, steps=steps
     )
     for bound, name in {"loose": "loose bound", "tight": "tight bound", "exact": "the loss itself (Z)"}.items():
         assert lines[name]["y"] == pytest.approx(expected[bound], rel=1e-9)
-    marks = [trace["x"][0] for trace in charts(app)[BOUNDS] if trace["mode"] == "markers"]
+    marks = [trace["x"][0] for trace in charts(app)["bounds"] if trace["mode"] == "markers"]
     assert marks == pytest.approx([expected["minimisers"][bound] for bound in ("loose", "tight", "exact")], rel=1e-5)
     assert marks[2] == pytest.approx(row["step"], rel=1e-5)
 
@@ -109,26 +168,27 @@ def test_the_bounds_of_much_data_are_drawn_on_request(open_page, monkeypatch):
     from pages.ui import caching
 
     monkeypatch.setattr(caching, "QUICK_TOKENS", 100)
-    app = open_page("inside", tab="Boosting", run=RUN)
+    app = open_page("inside", tab="Boosting", run=RUN, boosting="Bounds")
     assert problems(app) == []
     assert "4,472 tokens of the training data" in text(app)
-    drawn = len(charts(app))
+    assert not charts(app)
     next(button for button in app.button if button.label.startswith("Draw it")).click().run()
     assert problems(app) == []
-    assert len(charts(app)) == drawn + 1
-    app.number_input(key="first").set_value(50).run()
-    assert len(charts(app)) == drawn + 1, "what was asked for stays"
-    app.slider(key="round").set_value(3).run()
-    assert len(charts(app)) == drawn
+    assert charts(app)
+    show(app, "Losses")
+    show(app, "Bounds")
+    assert charts(app), "what was asked for stays"
+    app.slider(key="round.choice").set_value(3).run()
+    assert not charts(app)
 
 
 def test_more_rounds_give_more_repeats(open_page):
-    app = open_page("inside", tab="Boosting", run=RUN)
-    app.number_input(key="first").set_value(1).run()
+    app = open_page("inside", tab="Boosting", run=RUN, boosting="Chosen again")
+    app.number_input(key="first.choice").set_value(1).run()
     assert problems(app) == []
     assert "No model has chosen a feature twice" in text(app)
-    app.number_input(key="first").set_value(500).run()
-    assert len(app.dataframe[1].value) > 20
+    app.number_input(key="first.choice").set_value(500).run()
+    assert len(table(app)) > 20
 
 
 def test_a_run_without_rounds_is_told_and_another_is_shown(open_page):
@@ -142,10 +202,15 @@ def test_a_run_without_rounds_is_told_and_another_is_shown(open_page):
 
 
 def test_choices_of_another_run_are_left(open_page):
-    app = open_page("inside", tab="Boosting", run=RUN, boosted="nonsense", round="100000", first="0")
+    app = open_page("inside", tab="Boosting", run=RUN, boosted="nonsense", boosting="nonsense", round="100000")
     assert problems(app) == []
     assert app.segmented_control(key="boosted").value == "exact"
-    assert 1 <= app.slider(key="round").value <= 500
+    assert app.segmented_control(key="boosting").value == "Round by round"
+    assert 1 <= app.slider(key="round.choice").value <= 500
+    assert "round" not in app.query_params
+    app = open_page("inside", tab="Boosting", run=RUN, boosting="Chosen again", first="0")
+    assert problems(app) == []
+    assert app.number_input(key="first.choice").value == 100
 
 
 def test_from_the_form_to_the_tab(open_page, no_runs):
@@ -169,7 +234,9 @@ def test_from_the_form_to_the_tab(open_page, no_runs):
         rows = round_rows(model(run_id, label))
         assert [row["feature"] for row in table(app)] == [row["feature"] for row in rows[: len(table(app))][::-1]]
         assert rows[0]["dev_f1"] is not None
+        show(app, "Bounds")
         assert ("There is no picture of this round" in text(app)) == (title == "Sequence LogitBoost")
+        show(app, "Round by round")
 
 
 def test_folds_have_no_development_data_and_a_single_round_no_slider(open_page):
@@ -178,6 +245,11 @@ def test_folds_have_no_development_data_and_a_single_round_no_slider(open_page):
     assert not app.slider
     assert len(table(app)) == 1
     assert "dev_f1" not in table(app)[0]
+    show(app, "Bounds")
+    assert not app.slider
+    assert list(charts(app)) == ["bounds"]
+    show(app, "Losses")
+    assert list(charts(app)) == ["losses", "promised"]
     assert "Train without folds" in text(app)
 
 

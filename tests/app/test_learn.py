@@ -67,7 +67,8 @@ def test_links_lead_to_pages_that_work(open_page, lesson, place):
         options = [f"{name.partition('.')[2]}={value}" for name, value in link.choices.items() if "." in name]
         assert all(option in command for option in options)
     if link.page == "inside":
-        assert app.session_state["tab"] == link.choices["tab"]
+        for name in {"tab", "boosting", "gpsc"} & set(link.choices):
+            assert app.session_state[name] == link.choices[name]
 
 
 def test_a_click_carries_the_choices_over(open_page):

@@ -11,9 +11,10 @@ from tests.app.visits import FramedPages
 ROWS = [
     ("start", {"corpus": ""}), ("data", {"part": ""}), ("compare", {"score": ""}),
     ("compare", {"view": "Labels", "method": ""}), ("abstain", {"model": ""}), ("inside", {"weigh": ""}),
-    ("inside", {"tab": "Boosting", "boosted": ""}),
+    ("inside", {"tab": "Boosting", "boosted": ""}), ("inside", {"tab": "Boosting", "boosting": ""}),
     ("inside", {"tab": "HM-SVM", "svm": ""}), ("inside", {"tab": "Margins", "scale": ""}),
-    ("inside", {"tab": "GPSC", "across": ""}), ("sequence", {"look": "", "show": ""}),
+    ("inside", {"tab": "GPSC", "across": ""}), ("inside", {"tab": "GPSC", "gpsc": ""}),
+    ("inside", {"tab": "GPSC", "gpsc": "Who decides", "gp": ""}), ("sequence", {"look": "", "show": ""}),
     ("sequence", {"recursion": ""}),
 ]  # fmt: skip
 

@@ -14,6 +14,9 @@ PAGES = (
     "/", "/data", "/data?dataset=pitch-accent&part=test", "/train", "/compare", "/compare?view=Significance",
     "/compare?view=Labels", "/compare?view=Sentences", "/compare?view=Learning+curve", "/abstain", "/abstain?gaps=true",
     "/inside", "/inside?tab=Boosting", "/inside?tab=HM-SVM", "/inside?tab=Margins", "/inside?tab=GPSC", "/sequence",
+    "/inside?tab=Boosting&boosting=Bounds", "/inside?tab=Boosting&boosting=Losses",
+    "/inside?tab=Boosting&boosting=Chosen+again", "/inside?tab=GPSC&gpsc=Fit",
+    "/inside?tab=GPSC&gpsc=Who+decides", "/inside?tab=GPSC&gpsc=Gram+matrix",
     "/sequence?show=Step+by+step", "/sequence?show=Why+this+label", "/sequence?show=What+if",
     "/sequence?run=default:abstention&words=she+went+home",
     "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
@@ -24,6 +27,7 @@ SELDOM = {
     "/data?dataset=pitch-accent&part=test", "/abstain?gaps=true", "/sequence?run=default:abstention&words=she+went+home",
     "/learn?lesson=losses", "/learn?lesson=abstain", "/history?runs=default:spanish-ner", "/train?job=nonsense",
     "/compare?run=nonsense", "/inside?run=default:toy-pos&tab=Boosting", "/history?find=nothing+is+called+so",
+    "/inside?tab=Boosting&boosting=Bounds", "/inside?tab=Boosting&boosting=Chosen+again", "/inside?tab=GPSC&gpsc=Fit",
 }  # fmt: skip
 WRONG = {
     "/data?dataset=nonsense": "nonsense",

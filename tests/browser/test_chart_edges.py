@@ -11,8 +11,8 @@ pytestmark = pytest.mark.browser
 
 HEIGHT = 1000
 CHARTED = ("compare", "data", "inside", "sequence")
-WITHOUT_CHARTS = {"compare-sentences", "sequence-force"}
-OFTEN = {"sequence-short", "inside-gpsc"}  # heat maps, which need most room: all others with the full suite
+WITHOUT_CHARTS = {"compare-sentences", "inside-boosting-again", "sequence-force"}
+OFTEN = {"sequence-short", "inside-gpsc-gram"}  # heat maps, which need most room: all others with the full suite
 # By how many pixels names reach beyond the edge of their chart; one is allowed.
 BEYOND = """plots => plots.flatMap(plot => {
     const edge = plot.querySelector('.main-svg').getBoundingClientRect();

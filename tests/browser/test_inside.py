@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 from labseq_core.experiments import model, result
 from labseq_core.experiments.default_margins import default_margins
 from labseq_core.explain import label_weights, round_rows, support_examples, support_figure, training_rows, weights_csv
+from tests.browser.screen import differences, shown
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -48,6 +49,15 @@ def drawn_rounds(page: Page) -> int:
     return page.locator(".js-plotly-plot").first.evaluate(script)
 
 
+def charts_drawn(page: Page) -> int:
+    return page.locator(".js-plotly-plot").count()
+
+
+def show(page: Page, view: str) -> None:
+    page.get_by_role("radio", name=view, exact=True).click()
+    settle(page)
+
+
 def downloaded_rows(page: Page, button: str) -> list[dict]:
     with page.expect_download() as waiting:
         page.get_by_role("button", name=button).click()
@@ -79,12 +89,20 @@ def test_rounds_are_replayed_and_downloaded(visit):
     assert [row["feature"] for row in written] == [row["feature"] for row in rows]
     assert [float(row["step"]) for row in written] == [row["step"] for row in rows]
     assert {(row["run_id"], row["model"]) for row in written} == {(BOOSTED, label)}
+    show(page, "Bounds")
+    page.get_by_text(f"Round {before + 3} of {len(rows)} moved the weight of {rows[before + 2]['feature']}").wait_for()
+    assert charts_drawn(page) == 1
     bounds = downloaded_rows(page, "These bounds as CSV")
     assert list(bounds[0])[-4:] == ["step", "loose bound", "tight bound", "the loss itself (Z)"]
     assert {row["round"] for row in bounds} == {str(before + 3)}
+    show(page, "Losses")
+    assert charts_drawn(page) == 3
     curves = downloaded_rows(page, "These curves as CSV")
     assert [float(row["log_loss"]) for row in curves if row["model"] == label] == [row["log_loss"] for row in rows]
+    show(page, "Chosen again")
+    assert charts_drawn(page) == 0
     assert list(downloaded_rows(page, "This table as CSV")[0])[-4:] == ["feature", "loose", "tight", "exact"]
+    show(page, "Round by round")
 
     chosen = parse_qs(urlsplit(page.url).query)
     assert chosen == {"tab": ["Boosting"], "run": [BOOSTED], "boosted": ["tight"], "round": [str(before + 3)]}
@@ -95,6 +113,30 @@ def test_rounds_are_replayed_and_downloaded(visit):
     page.get_by_role("heading", name="What speaks for a label").wait_for()
     page.get_by_role("tab", name="Boosting").click()
     page.get_by_role("heading", name=f"Chosen until round {before + 3}").wait_for()
+    watched.expect_clean()
+
+
+def test_choices_of_a_view_are_there_again_when_one_comes_back(visit):
+    watched = visit("/inside?tab=GPSC&gpsc=Who+decides")
+    page = watched.page
+    page.get_by_role("spinbutton", name="Sentence").fill("7")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**text=7**")
+    settle(page)
+    page.get_by_text("Against an average word", exact=True).click()
+    page.wait_for_url("**against=false**")
+    settle(page)
+    before = shown(page)
+    show(page, "Gram matrix")
+    assert charts_drawn(page) == 2
+    page.get_by_role("slider", name="Observations").press("ArrowLeft")
+    page.wait_for_url("**sample=59**")
+    show(page, "Fit")
+    assert charts_drawn(page) == 1
+    show(page, "Who decides")
+    assert differences(before, shown(page)) == []
+    show(page, "Gram matrix")
+    page.wait_for_url("**sample=59**")
     watched.expect_clean()
 
 

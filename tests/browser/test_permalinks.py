@@ -1,4 +1,4 @@
-"""Two dozen links: choices are made by hand, and the address shows the same numbers to somebody else, now and later."""
+"""Links to every page: choices are made by hand, and the address shows the same numbers to somebody else, now and later."""
 
 from __future__ import annotations
 
@@ -87,6 +87,12 @@ def boosting(page: Page) -> None:
     tab(page, "Boosting")
     pill(page, "Model", "loose")
     slide(page, "Round", "ArrowLeft", 3)
+    pill(page, "Show", "Bounds")
+
+
+def chosen_again(page: Page) -> None:
+    tab(page, "Boosting")
+    pill(page, "Show", "Chosen again")
     enter(page, "In the first rounds", "60")
 
 
@@ -106,12 +112,23 @@ def margins(page: Page) -> None:
     enter(page, "θ", "0.1")
 
 
-def kernels(page: Page) -> None:
+def sparseness(page: Page) -> None:
     tab(page, "GPSC")
     pill(page, "Across", "observations touched")
+
+
+def witnesses(page: Page) -> None:
+    tab(page, "GPSC")
+    pill(page, "Show", "Who decides")
+    pill(page, "Model", "sparse: best, all")
     enter(page, "Sentence", "7")
     pick(page, "Word", "2:")
     toggle(page, "Against an average word")
+
+
+def kernels(page: Page) -> None:
+    tab(page, "GPSC")
+    pill(page, "Show", "Gram matrix")
     slide(page, "Observations", "ArrowLeft", 20)
     toggle(page, "Same length for all")
 
@@ -167,10 +184,13 @@ LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
     "threshold": ("/abstain?run=default:spanish-ner", threshold, {"run", "threshold", "model"}),
     "score gaps": (f"/abstain?run={TRAINED}", gaps, {"run", "gaps", "withheld"}),
     "weights": ("/inside", weights, {"run", "weigh", "label", "attribute"}),
-    "boosting": ("/inside", boosting, {"tab", "run", "boosted", "round", "first"}),
+    "boosting": ("/inside", boosting, {"tab", "run", "boosted", "boosting", "round"}),
+    "chosen again": ("/inside", chosen_again, {"tab", "run", "boosting", "first"}),
     "support": (f"/inside?run={TRAINED}", support, {"tab", "run", "instead", "svm", "sentence"}),
     "margins": ("/inside", margins, {"tab", "run", "scale", "theta"}),
-    "kernels": ("/inside", kernels, {"tab", "run", "across", "text", "token", "against", "sample", "cosine"}),
+    "sparseness": ("/inside", sparseness, {"tab", "run", "across"}),
+    "witnesses": ("/inside", witnesses, {"tab", "run", "gpsc", "gp", "text", "token", "against"}),
+    "kernels": ("/inside", kernels, {"tab", "run", "gpsc", "sample", "cosine"}),
     "trellis": ("/sequence", trellis, {"run", "n", "step", "show", "recursion", "node"}),
     "decision": ("/sequence?run=default:toy-pos&n=6", decision, {"run", "n", "step", "show", "against"}),
     "forced": ("/sequence?run=default:toy-pos&n=6", forced, {"run", "n", "show", "force"}),
@@ -180,6 +200,8 @@ LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
 }
 # Of these some choices are followed in tests of their own page too: with the full suite.
 SELDOM = {
+    "sparseness",
+    "witnesses",
     "kernels",
     "form",
     "scores",
@@ -187,6 +209,7 @@ SELDOM = {
     "sentences",
     "score gaps",
     "boosting",
+    "chosen again",
     "margins",
     "trellis",
     "decision",
