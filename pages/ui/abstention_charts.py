@@ -12,7 +12,7 @@ from pages.ui.charts import GREY, MARGIN, kept
 from pages.ui.colours import look
 
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
-_POINTS = 400  # of a curve
+_POINTS = 200  # of a curve
 _SELECTED_OR_NOT = {"selected": {"marker": {"opacity": 1.0}}, "unselected": {"marker": {"opacity": 1.0}}}
 _STEADY = 0.02  # of the tokens: with fewer answered a curve jumps, and would only stretch the axis
 

@@ -1,4 +1,4 @@
-"""Inside, tab Weights: what speaks for a label, and which label follows which."""
+"""Inside, tab Weights: what speaks for a label, which label follows which, and how few weights are enough."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ from pages.ui.plain import in_markdown, shortened
 from pages.ui.run_choice import choose_run, shown_choices
 
 OTHERWISE = "No method of this run has weights to show, so another run is shown."
+_ALL, _FEWER = "Weights and transitions", "L1 path"
 
 
 def tab() -> None:
-    """The weights of one model of a run."""
+    """The weights of one model of a run, or how they become fewer."""
     found = choose_run(has_weights, OTHERWISE)
     if found is None:
+        return
+    if session.pick("Show", "weights", [_ALL, _FEWER], _ALL) == _FEWER:
+        l1_path.show(found)
         return
     choices = shown_choices(found, has_weights)
     # Every weight of a CRF means something; without one, the last method is that with most behind it.
     first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
     method = session.pick("Method", "weigh", [choice.label for choice in choices], first.label)
     _side_by_side(found, method, caching.trained(found.run_id, method))
-    l1_path.show(found)
 
 
 def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> None:

@@ -33,6 +33,7 @@ TRY = (
     "weights by taking one at a time (tab Boosting)."
 )
 OTHER = "This run has no two models that differ in `l1` only, so the path that comes with LabSeq is shown."
+NONE = "There is no L1 path to show: train CRFs that differ in `l1` only. `labseq defaults` makes the one that comes with LabSeq."
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _SCORES = {"accuracy": "accuracy", "span_f1": "F1 of segments"}
 
@@ -45,6 +46,7 @@ def show(found: RunResult) -> None:
         found = caching.defaults().get(DEFAULT)
         paths = l1_paths(found) if found else {}
     if not paths:
+        st.info(NONE, icon=":material/info:")
         return
     st.header("Fewer weights: the L1 path")
     st.markdown(INTRODUCTION)

@@ -60,7 +60,7 @@ PROPERTIES = {
         "what keeps a model from learning the training data by heart",
         (
             _cell("penalty", "The L1 path: the larger the penalty, the fewer weights are left.", "inside",
-                  tab="Weights", run="default:l1-path"),
+                  tab="Weights", run="default:l1-path", weights="L1 path"),
             _cell("ensemble margin", "Margins over the sum of weights: the scale on which boosting widens them.", "inside",
                   tab="Margins", run=_ALIKE, scale="sum of weights"),
             _cell("margin", "Margins over the length of the weights: the scale on which the HM-SVM widens them.", "inside",

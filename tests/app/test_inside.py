@@ -12,7 +12,6 @@ from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
 
 RUN = "default:spanish-ner"
-PATH = 2  # charts of the L1 path, which come last
 
 
 def charts(app) -> list[dict]:
@@ -57,7 +56,7 @@ def test_another_method_shows_its_own_numbers(open_page):
     for method in app.segmented_control(key="weigh").options[1:]:
         app.segmented_control(key="weigh").set_value(method).run()
         assert problems(app) == []
-        assert charts(app)[-1 - PATH]["z"] == transition_table(model(run_id, method))[1].tolist()
+        assert charts(app)[-1]["z"] == transition_table(model(run_id, method))[1].tolist()
     expected = label_weights(model(run_id, "HMM"), app.selectbox(key="label").value)
     assert app.dataframe[0].value["weight"].tolist() == [row["weight"] for row in expected]
 
@@ -79,7 +78,7 @@ def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
     app = open_page("inside", run="nonsense")
     (message,) = problems(app)
     assert "there is no run" in message
-    assert len(charts(app)) == 2 + PATH
+    assert len(charts(app)) == 2
 
 
 def test_a_label_of_another_corpus_is_left(open_page):
@@ -133,4 +132,4 @@ def test_what_cannot_be_shown_is_said(open_page):
     app = open_page("inside", run=trained(MethodChoice("hmm", {"emissions": "attributes"})))
     assert problems(app) == []
     assert "only transitions" in text(app)
-    assert len(charts(app)) == 1 + PATH
+    assert len(charts(app)) == 1

@@ -1,4 +1,4 @@
-"""The L1 path below the weights: of the run if it has one, else of the default result."""
+"""The L1 path beside the weights: of the run if it has one, else of the default result."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def no_runs(monkeypatch, tmp_path) -> None:
 
 
 def path_charts(app) -> tuple[list[dict], list[dict]]:
-    """The last two: weights left, scores."""
-    left, scores = (json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")[-2:])
+    """Weights left, scores."""
+    left, scores = (json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart"))
     return left, scores
 
 
 @pytest.mark.usefixtures("no_runs")
 def test_a_run_without_a_path_has_that_of_the_default(open_page):
-    app = open_page("inside")
+    app = open_page("inside", weights="L1 path")
     assert problems(app) == []
     assert "the path that comes with LabSeq is shown" in text(app)
     (rows,) = l1_paths(result(DEFAULT)).values()
@@ -48,7 +48,7 @@ def test_a_run_without_a_path_has_that_of_the_default(open_page):
 def test_ones_own_path_is_shown_with_its_numbers(open_page):
     choices = tuple(MethodChoice("crf", {"l1": l1, "max_iter": 5}) for l1 in (5.0, 0.5))
     run_id = trained_here(ExperimentConfig("toy-pos", choices, FeatureChoice("S1")))
-    app = open_page("inside", run=run_id)
+    app = open_page("inside", run=run_id, weights="L1 path")
     assert problems(app) == []
     assert "the path that comes with LabSeq" not in text(app)
     (left,), scores = path_charts(app)
@@ -56,3 +56,12 @@ def test_ones_own_path_is_shown_with_its_numbers(open_page):
     expected = [weight_summary(model(run_id, choice.label))["nonzero"] for choice in choices[::-1]]
     assert left["y"] == pytest.approx(expected)
     assert [line["name"] for line in scores] == ["accuracy"], "parts of speech have no segments"
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_without_any_path_the_view_says_how_to_get_one(open_page, monkeypatch):
+    run_id = trained_here(ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S1")))
+    monkeypatch.setattr("pages.ui.caching.defaults", dict)
+    app = open_page("inside", run=run_id, weights="L1 path")
+    assert problems(app) == []
+    assert "There is no L1 path to show" in text(app)

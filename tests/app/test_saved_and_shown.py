@@ -39,7 +39,7 @@ VISITS = [
     ("abstain", {"run": SPANISH, "threshold": "0.83", "gaps": "true"}, SPANISH),
     ("abstain", {"run": SPANISH, "below": "Reliability"}, SPANISH),
     ("inside", {"run": POS}, POS),
-    ("inside", {"run": "default:l1-path"}, "default:l1-path"),
+    ("inside", {"run": "default:l1-path", "weights": "L1 path"}, "default:l1-path"),
     ("inside", {"tab": "Boosting", "run": "default:boosting"}, "default:boosting"),
     ("inside", {"tab": "Boosting", "boosting": "Bounds", "run": "default:boosting"}, "default:boosting"),
     ("inside", {"tab": "Boosting", "boosting": "Losses", "run": "default:boosting"}, "default:boosting"),

@@ -34,6 +34,7 @@ PAGES = {
     "abstain-gaps": "/abstain?gaps=true&threshold=0.85",
     "abstain-reliability": "/abstain?below=Reliability",
     "inside": "/inside",
+    "inside-l1": "/inside?weights=L1+path",
     "inside-boosting": "/inside?tab=Boosting",
     "inside-boosting-bounds": "/inside?tab=Boosting&boosting=Bounds",
     "inside-boosting-losses": "/inside?tab=Boosting&boosting=Losses",
