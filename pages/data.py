@@ -111,8 +111,9 @@ def look_inside(info: DatasetInfo) -> None:
 only_in_app()
 st.title("Data")
 corpus = corpus_choice.choose_corpus()
-with st.expander("Use a file of your own", icon=":material/upload_file:"):
-    upload_form()
+with st.expander("Use a file of your own", icon=":material/upload_file:", key="bring", bind="query-params") as own_file:
+    if own_file.open:
+        upload_form()
 st.markdown(corpus.description)
 st.caption(f"Licence: {corpus.licence or 'yours'}. Cite: {corpus.citation or 'your source'}.")
 if not corpus.available:

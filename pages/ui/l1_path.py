@@ -33,7 +33,7 @@ TRY = (
     "weights by taking one at a time (tab Boosting)."
 )
 OTHER = "This run has no two models that differ in `l1` only, so the path that comes with LabSeq is shown."
-NONE = "There is no L1 path to show: train CRFs that differ in `l1` only. `labseq defaults` makes the one that comes with LabSeq."
+NONE = "There is no L1 path to show: train CRFs that differ in `l1` only, or make the usual one by `labseq defaults`."
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _SCORES = {"accuracy": "accuracy", "span_f1": "F1 of segments"}
 

@@ -13,6 +13,7 @@ from pages.ui.chart_room import with_room
 from pages.ui.charts import MARGIN, in_lines
 from pages.ui.colours import look
 
+_MARKED = 40  # points of a line with a mark each
 _LINES_SHOWN = 12  # of one method: the newest
 _PANEL, _AROUND, _LEGEND_LINE = 100, 150, 20  # pixels: one method's objective, axis and legend, a line of the legend
 _STEEP = 1000.0  # an objective that falls by such a factor needs a log scale
@@ -116,7 +117,8 @@ def _add_line(figure: go.Figure, tasks: Sequence[TaskStatus], task: TaskStatus, 
     figure.add_scatter(
         x=[iteration for iteration, _ in points], y=[value for _, value in points], mode="lines+markers",
         name=in_lines(task.label), legendgroup=task.label, meta=_task_name(task), **more,
-        line={"color": own.colour, "dash": own.dash, "width": 2}, marker={"symbol": own.marker, "size": 6},
+        line={"color": own.colour, "dash": own.dash, "width": 2},
+        marker={"symbol": own.marker, "size": 6, "maxdisplayed": _MARKED},
         hovertemplate=f"iteration %{{x}}: {told}<extra>%{{meta}}</extra>",
     )  # fmt: skip
 

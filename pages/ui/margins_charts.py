@@ -13,7 +13,7 @@ from pages.ui.colours import look
 
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _POINTS = 300  # of a line: more cannot be seen
-_MARKED = 12  # points with a mark each
+_MARKED = 12  # points with a mark each: a mark takes as long to draw as a whole line
 
 
 @kept
@@ -27,10 +27,9 @@ def distribution(
     for place, (name, values) in zip(places, margins.items(), strict=True):
         own = look(place)
         x, y = _thinned(*cumulative(values))
-        marks = max(1, len(x) // _MARKED)
         figure.add_scatter(
             x=x, y=y, name=in_lines(name), mode="lines+markers", line={"color": own.colour, "dash": own.dash, "width": 2.5},
-            marker={"symbol": own.marker, "size": [9 if number % marks == marks // 2 else 0 for number in range(len(x))]},
+            marker={"symbol": own.marker, "size": 9, "maxdisplayed": _MARKED},
             hovertemplate="%{y:.1%} have a margin of at most %{x:.4g}<extra>" + name + "</extra>",
         )  # fmt: skip
     for value, text in lines.items():

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from pages.ui.charts import MARGIN, kept
 from pages.ui.colours import look
 
+_MARKED = 40  # points of a line with a mark each
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 OBJECTIVES = {"primal": "primal objective", "dual": "dual objective"}
 SIZES = {"working_set": "working set", "support_sequences": "support sequences"}
@@ -23,7 +24,8 @@ def lines_by_round(rows: Sequence[dict], names: dict[str, str], title: str) -> g
         shown = [row for row in rows if row.get(column) is not None]
         figure.add_scatter(
             x=[row["iteration"] for row in shown], y=[row[column] for row in shown], name=name, mode="lines+markers",
-            line={"color": own.colour, "dash": own.dash, "width": 2}, marker={"symbol": own.marker, "size": 6},
+            line={"color": own.colour, "dash": own.dash, "width": 2},
+            marker={"symbol": own.marker, "size": 6, "maxdisplayed": _MARKED},
             hovertemplate="round %{x}: %{y:.6g}<extra>" + name + "</extra>",
         )  # fmt: skip
     figure.update_layout(
@@ -52,7 +54,8 @@ def growth_bars(rows: Sequence[dict]) -> go.Figure:
     )  # fmt: skip
     figure.add_scatter(
         x=rounds, y=[row["looked_at"] for row in rows], name="sentences looked at", mode="lines+markers",
-        line={"color": looked.colour, "dash": looked.dash, "width": 2}, marker={"symbol": looked.marker, "size": 6},
+        line={"color": looked.colour, "dash": looked.dash, "width": 2},
+        marker={"symbol": looked.marker, "size": 6, "maxdisplayed": _MARKED},
         hovertemplate="round %{x}: %{y:,d} sentences looked at<extra></extra>",
     )  # fmt: skip
     figure.update_layout(

@@ -17,6 +17,7 @@ def shown_html(app) -> str:
 
 
 def upload(app, name: str, contents: bytes):
+    """Into the form, which must be open (`bring`)."""
     app.file_uploader(key="file").set_value((name, contents, "text/plain")).run()
     button = next(button for button in app.button if button.label == "Read the file")
     return button.click().run()
@@ -68,14 +69,14 @@ def test_a_corpus_that_is_not_here_is_offered_for_download(open_page, monkeypatc
 
 
 def test_an_upload_becomes_the_corpus(open_page):
-    app = upload(open_page("data"), "mine.conll", GOOD)
+    app = upload(open_page("data", bring="true"), "mine.conll", GOOD)
     assert problems(app) == []
     assert "mine.conll" in app.selectbox(key="dataset.choice").options[-1]
     assert app.metric[0].value == "1", "of three sequences one each is for train, dev and test"
 
 
 def test_an_upload_is_split_as_asked_for(open_page):
-    app = open_page("data")
+    app = open_page("data", bring="true")
     app.slider(key="split").set_value((50, 75)).run()
     app.toggle(key="split.shuffled").set_value(False).run()
     assert app.number_input(key="split.seed").disabled
@@ -90,7 +91,7 @@ def test_an_upload_is_split_as_asked_for(open_page):
 
 
 def test_tokens_of_an_upload_are_never_markup(open_page):
-    app = upload(open_page("data"), "markup.conll", MARKUP)
+    app = upload(open_page("data", bring="true"), "markup.conll", MARKUP)
     for part in ("train", "dev", "test"):
         app.segmented_control(key="part").set_value(part).run()
         assert "<script" not in shown_html(app)
@@ -109,7 +110,7 @@ def test_tokens_of_an_upload_are_never_markup(open_page):
     ],
 )
 def test_a_broken_upload_is_one_message_with_file_and_fix(open_page, name, contents, expected):
-    app = upload(open_page("data"), name, contents)
+    app = upload(open_page("data", bring="true"), name, contents)
     (message,) = [error.value for error in app.error]
     assert not app.exception
     assert expected in message
@@ -119,7 +120,7 @@ def test_a_broken_upload_is_one_message_with_file_and_fix(open_page, name, conte
 
 
 def test_reader_options_are_used(open_page):
-    app = open_page("data")
+    app = open_page("data", bring="true")
     app.selectbox(key="read.format").set_value("table").run()
     app.text_input(key="read.table.label").set_value("tag").run()
     upload(app, "tags.csv", b"token,tag\n" + 4 * b"old,ADJ\ntree,NOUN\n\n")

@@ -20,9 +20,13 @@ STEPS = 20
 SEEDS = [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 100))]  # 200 steps, 2 000
 # Where walks begin, or are taken half-way: every page and every tab.
 PLACES = {
-    "start": {}, "data": {}, "train": {}, "compare": {}, "compare, significance": {"view": "Significance"},
+    "start": {}, "data": {}, "data, upload": {"bring": "true"}, "train": {}, "compare": {},
+    "compare, measures": {"view": "Measures"}, "compare, significance": {"view": "Significance"},
     "compare, labels": {"view": "Labels"}, "compare, sentences": {"view": "Sentences"},
-    "compare, learning": {"view": "Learning curve"}, "abstain": {}, "inside": {},
+    "compare, learning": {"view": "Learning curve"}, "abstain": {},
+    "abstain, reliability": {"below": "Reliability"}, "inside": {}, "inside, path": {"weights": "L1 path"},
+    "inside, bounds": {"tab": "Boosting", "boosting": "Bounds"}, "inside, losses": {"tab": "Boosting", "boosting": "Losses"},
+    "inside, who decides": {"tab": "GPSC", "gpsc": "Who decides"}, "inside, gram": {"tab": "GPSC", "gpsc": "Gram matrix"},
     "inside, boosting": {"tab": "Boosting"}, "inside, support": {"tab": "HM-SVM"}, "inside, margins": {"tab": "Margins"},
     "inside, gpsc": {"tab": "GPSC"}, "history": {}, "history, one run": {"runs": "default:spanish-ner"},
     "history, two runs": {"runs": "default:boosting,default:parity"}, "sequence": {},
