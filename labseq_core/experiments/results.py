@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -130,13 +131,16 @@ def default_results() -> dict[str, RunResult]:
     """The results that `labseq defaults` wrote, by name: first the one to show first, then those of other corpora (which
     have the corpus's name), then those of a family of methods.
     """
-    found = {}
-    for path in defaults_directory().glob("*.json"):
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        config = ExperimentConfig.from_dict(saved["config"])
-        run_id = f"default:{path.stem}"
-        found[path.stem] = RunResult.of(run_id, config, saved["versions"], saved["created"], saved["found"])
+    found = {path.stem: _saved_default(path, path.stat().st_mtime_ns) for path in defaults_directory().glob("*.json")}
     return {name: found[name] for name in sorted(found, key=lambda name: _place(name, found[name].config.dataset))}
+
+
+@lru_cache(maxsize=64)
+def _saved_default(path: Path, changed: int) -> RunResult:
+    """As it was when the file was last changed: pages ask for it at every click."""
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    config = ExperimentConfig.from_dict(saved["config"])
+    return RunResult.of(f"default:{path.stem}", config, saved["versions"], saved["created"], saved["found"])
 
 
 def _place(name: str, dataset: str) -> tuple:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 
-# As Streamlit names its parts. It loads each when it is first needed, which a visitor waits for, up to a third of a second.
+# As Streamlit names its parts. It loads each when it is first needed, which a visitor waits for, up to a tenth of a second each.
 PARTS = (
     "DataFrame", "Selectbox", "Multiselect", "NumberInput", "Slider", "Checkbox", "Metric", "FileUploader", "Table",
-    "StreamlitSyntaxHighlighter", "rehype-katex",
+    "rehype-katex",
 )  # fmt: skip
 _SCRIPT = """<script>
 if (!window.labseqPreloads) {
