@@ -8,19 +8,36 @@ from playwright.sync_api import Page
 
 from tests.browser.server import settle
 
-# From the press of a button or key to the paint after the last change of the page. The hidden table that data frames keep for
-# screen readers is not painted.
+# From the press of a button or key on: every change of the page and the moment when it is painted. The hidden table that data
+# frames keep for screen readers is not painted.
 WATCH = """() => {
-    window.clicked = {at: 0, painted: 0};
-    const press = () => { window.clicked = {at: performance.now(), painted: 0}; };
+    window.clicked = {at: 0, painted: []};
+    const press = () => { window.clicked = {at: performance.now(), painted: []}; };
     for (const kind of ['pointerdown', 'keydown']) document.addEventListener(kind, press, true);
-    const hidden = node => (node.closest ? node : node.parentElement)?.closest('[data-testid=data-grid-canvas]');
+    const element = node => node.closest ? node : node.parentElement;
     new MutationObserver(changes => {
-        if (changes.every(change => hidden(change.target))) return;
-        requestAnimationFrame(() => setTimeout(() => { window.clicked.painted = performance.now(); }));
+        const now = window.clicked;
+        const places = changes.map(change => element(change.target)).filter(
+            place => place && !place.closest('[data-testid=data-grid-canvas]'));
+        if (places.length) requestAnimationFrame(() => setTimeout(() => {
+            now.painted.push({after: performance.now() - now.at, places: new Set(places)});
+        }));
     }).observe(
         document.querySelector('.stApp'), {subtree: true, childList: true, characterData: true, attributeFilter: ['value']}
     );
+}"""
+# When the last change was painted: of the whole page, and of the part of it that is on the screen. A place that is gone by
+# then was not seen last.
+PAINTED = """() => {
+    const seen = place => {
+        const box = place.getBoundingClientRect();
+        return box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+    };
+    const last = changes => Math.max(0, ...changes.map(change => change.after));
+    return {
+        whole: last(window.clicked.painted),
+        seen: last(window.clicked.painted.filter(change => [...change.places].some(seen))),
+    };
 }"""
 
 
@@ -113,15 +130,14 @@ TOUR: tuple[tuple[str, Callable[[Page], None]], ...] = (
 
 
 def take_tour(page: Page, address: str) -> list[dict]:
-    """Milliseconds of each click; the page is quiet before each."""
+    """Milliseconds of each click until what is on the screen is painted, and until all is; the page is quiet before each."""
     page.goto(address)
     settle(page)
     page.evaluate(WATCH)
     rows = []
     for name, click in TOUR:
         click(page)
-        page.wait_for_function("window.clicked.painted > 0")
+        page.wait_for_function("window.clicked.painted.length > 0")
         settle(page)
-        times = page.evaluate("window.clicked")
-        rows.append({"click": name, "milliseconds": times["painted"] - times["at"]})
+        rows.append({"click": name, **page.evaluate(PAINTED)})
     return rows

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-# As Streamlit names its parts. It loads each when it is first needed, which a visitor waits for, up to a tenth of a second each.
+# As Streamlit names its parts. It loads each when it is first needed, and a visitor waits, up to a tenth of a second each.
 PARTS = (
     "DataFrame", "Selectbox", "Multiselect", "NumberInput", "Slider", "Checkbox", "Metric", "FileUploader", "Table",
     "rehype-katex",
