@@ -28,6 +28,8 @@ _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its heigh
 _MOST_KEPT = 100
 _kept: dict[bytes, go.Figure] = {}
 _kept_lock = Lock()
+# What Streamlit sets in the browser anyway, and draws the chart again for.
+_CLICKABLE = {"clickmode": "event+select", "hovermode": "closest", "dragmode": "pan"}
 GREY = "#8A94A0"  # for lines that must show on light and dark ground
 
 
@@ -79,6 +81,7 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
         if points:
             clicked(points[0]["customdata"])
 
+    figure.update_layout(_CLICKABLE)
     st.plotly_chart(figure, key=key, config=config, alt=alt, on_select=selected, selection_mode="points")
 
 

@@ -123,7 +123,7 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
         hovertemplate="%{hovertext} at %{customdata[0]}: %{text}<extra>click to choose</extra>",
     )  # fmt: skip
     figure.update_layout(
-        height=46 * len(drawn.labels) + 90, margin={**MARGIN, "t": 20}, dragmode=False,
+        height=46 * len(drawn.labels) + 90, margin={**MARGIN, "t": 20},
         xaxis=_columns(tokens, drawn.positions),
         yaxis={
             "tickvals": list(places.values()), "ticktext": [in_chart(label, 16) for label in places], "title": None,
