@@ -25,6 +25,10 @@ BOUND = "Before the step is taken: the round multiplies the training loss by at 
 Z = "After the step: what the round really multiplied the training loss by. Never more than the bound."
 LOSS = "The training loss after the round."
 DEVELOPMENT = "On the development part after the round; training never sees it, but may stop early because of it."
+REPLAY = (
+    "Shows the rounds one after the other, a second each; after round 10 some are skipped. Switched on at the end, it begins "
+    "anew."
+)
 SLIDER = "Drag it, or click on it and use the arrow keys, and watch the model grow."
 GLOSSARY = f"""
 - **Round**: one feature is chosen and its weight is moved. After 100 rounds at most 100 weights are not zero, often fewer,

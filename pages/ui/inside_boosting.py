@@ -24,6 +24,9 @@ _DIFFERENT = 0.95
 _ROWS_SHOWN = 1000
 _COMPARED = 100  # rounds, as in the thesis
 _WEIGHTS_SHOWN = 12
+_ROUND, _REPLAY, _ON_SCREEN = "round", "replay", "round on screen"
+_SECONDS = 1.0  # that a round is shown in a replay
+_SKIPPED = 10  # in a replay, after round 10 a tenth more of the rounds each time
 _NUMBERS = {
     "step": st.column_config.NumberColumn(format="%+.3f", help=words.STEP),
     "pseudo_accuracy": st.column_config.NumberColumn("pseudo-accuracy", format="%.3f", help=words.PSEUDO_ACCURACY),
@@ -88,9 +91,33 @@ def _replay(found: RunResult, label: str) -> None:
 
 def _chosen_round(rows: list[dict]) -> int:
     """The same round in every view, and what it did."""
-    number = session.choose_number("Round", "round", 1, len(rows), _first_seen(rows), help=words.SLIDER)
+    slider, play = st.columns([5, 1], vertical_alignment="bottom")
+    with slider:
+        number = session.choose_number("Round", _ROUND, 1, len(rows), _first_seen(rows), help=words.SLIDER)
+    with play:
+        last = number == len(rows)
+        playing = len(rows) > 1 and st.toggle(
+            "Replay", key=_REPLAY, help=words.REPLAY, on_change=_begin_anew if last else None
+        )
     st.markdown(words.round_line(rows[number - 1], len(rows)))
+    if playing and not last:
+        _go_on(number, len(rows))
     return number
+
+
+def _begin_anew() -> None:
+    """A replay that is switched on at the last round."""
+    if st.session_state[_REPLAY]:
+        session.change(_ROUND, "1")
+
+
+@st.fragment(run_every=_SECONDS)
+def _go_on(number: int, last: int) -> None:
+    """A round that has been on the screen for a moment makes room for the next; later ones, which do less, are skipped."""
+    if st.session_state.get(_ON_SCREEN) == number:
+        session.change(_ROUND, str(min(last, number + max(1, number // _SKIPPED))))
+        st.rerun()
+    st.session_state[_ON_SCREEN] = number
 
 
 def _first_seen(rows: list[dict]) -> int:

@@ -270,3 +270,25 @@ def test_any_text_in_an_attribute_is_shown_as_it_is(open_page):
     lines = [line.value for line in (*app.markdown, *app.caption) if "word = " in line.value and "y_t" in line.value]
     spans = [line.split("`")[1] for line in lines]
     assert any(span.endswith(("ˋ*x*ˋ$\\alpha$", "<b>y</b>")) for span in spans), "markup only where it is code"
+
+
+def test_a_replay_shows_round_after_round_and_begins_anew_at_the_end(open_page):
+    app = open_page("inside", tab="Boosting", run="default:boosting", round="3")
+    assert not app.toggle(key="replay").value
+    app.toggle(key="replay").set_value(True).run()
+    seen = [app.slider(key="round.choice").value]
+    for _ in range(3):
+        app.run()  # as the page does by itself after a second
+        assert problems(app) == []
+        seen.append(app.slider(key="round.choice").value)
+    assert seen == [3, 4, 5, 6]
+    assert app.query_params["round"] == "6"
+    last = app.slider(key="round.choice").max
+    app.slider(key="round.choice").set_value(last - 1).run()
+    for _ in range(3):
+        app.run()
+    assert app.slider(key="round.choice").value == last, "and there it stays"
+    app.toggle(key="replay").set_value(False).run()
+    assert app.slider(key="round.choice").value == last
+    app.toggle(key="replay").set_value(True).run()
+    assert app.slider(key="round.choice").value == 1

@@ -188,3 +188,16 @@ def test_margins_are_drawn_on_another_scale_and_downloaded(visit):
     again = visit(f"/inside?{urlsplit(page.url).query}").page
     assert again.get_by_role("radio", name="sum of weights").get_attribute("aria-checked") == "true"
     watched.expect_clean()
+
+
+def test_a_replay_goes_on_by_itself_until_it_is_stopped(visit):
+    watched = visit("/inside?tab=Boosting&round=2")
+    page = watched.page
+    page.get_by_test_id("stCheckbox").filter(has_text="Replay").locator("label").first.click()
+    page.wait_for_url("**round=4**")
+    page.get_by_test_id("stCheckbox").filter(has_text="Replay").locator("label").first.click()
+    settle(page)
+    stopped = page.url
+    page.wait_for_timeout(2500)
+    assert page.url == stopped
+    watched.expect_clean()
