@@ -21,6 +21,7 @@ PAGES = (
     "/sequence?run=default:abstention&words=she+went+home",
     "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",
+    "/data?bring=true", "/compare?view=Measures", "/abstain?below=Reliability", "/inside?weights=L1+path",
 )  # fmt: skip
 # Pages that differ little from another one: with the full suite.
 SELDOM = {
@@ -28,6 +29,10 @@ SELDOM = {
     "/learn?lesson=losses", "/learn?lesson=abstain", "/history?runs=default:spanish-ner", "/train?job=nonsense",
     "/compare?run=nonsense", "/inside?run=default:toy-pos&tab=Boosting", "/history?find=nothing+is+called+so",
     "/inside?tab=Boosting&boosting=Bounds", "/inside?tab=Boosting&boosting=Chosen+again", "/inside?tab=GPSC&gpsc=Fit",
+    "/compare?view=Measures", "/abstain?below=Reliability", "/inside?weights=L1+path", "/compare?view=Significance",
+    "/compare?view=Learning+curve", "/inside?tab=Margins", "/inside?tab=Boosting&boosting=Losses", "/learn",
+    "/inside?tab=GPSC&gpsc=Who+decides", "/inside?tab=GPSC&gpsc=Gram+matrix", "/sequence?show=Why+this+label",
+    "/sequence?show=What+if",
 }  # fmt: skip
 WRONG = {
     "/data?dataset=nonsense": "nonsense",

@@ -36,6 +36,10 @@ PLACES = {
     "sequence, why": "sequence?run={run}&n=2&step=3&show=Why+this+label",
     "sequence, force": "sequence?run={run}&n=2&step=3&show=What+if", "history": "history?runs={run}",
 }  # fmt: skip
+# Views beside others that show the same words: with the full suite.
+SELDOM = {
+    "inside, bounds", "inside, chosen again", "inside, gpsc", "inside, Gram matrix", "sequence, steps", "sequence, force",
+}  # fmt: skip
 # What none of the words may become. Formulas of our own stand in the text of the margins.
 ELEMENTS = (
     "script, img[src=x], img[src*=foreign], svg[onload], a[href^=javascript], a[href*=foreign], iframe, strong > em"
@@ -90,7 +94,9 @@ def expect_harmless(watched: Watched) -> None:
     watched.expect_clean()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "place", [pytest.param(place, marks=pytest.mark.slow) if place in SELDOM else place for place in PLACES]
+)
 def test_words_and_labels_stay_text_everywhere(watched, served, place):
     page = watched.page
     page.goto(f"{served.server.address}/{PLACES[place].format(upload=served.upload, run=served.run)}")

@@ -116,6 +116,7 @@ def test_rounds_are_replayed_and_downloaded(visit):
     watched.expect_clean()
 
 
+@pytest.mark.slow
 def test_choices_of_a_view_are_there_again_when_one_comes_back(visit):
     watched = visit("/inside?tab=GPSC&gpsc=Who+decides")
     page = watched.page

@@ -195,6 +195,7 @@ def test_a_forced_label_changes_the_rest(visit):
     watched.expect_clean()
 
 
+@pytest.mark.slow
 def test_choices_of_a_view_come_back_with_it(visit):
     watched = visit(f"/sequence?run={RUN}&n=2&step=3&look=CRF")
     page = watched.page

@@ -10,7 +10,7 @@ from tests.reference import toy
 every_method = pytest.mark.parametrize("method", METHODS)
 ONE = {"rtol": 1e-9}
 MANY_LABELS = 300
-LONG = ("sgps-sequence", "boost", "logitboost", "maxent")  # of those that take longest with so many
+LONG = ("sgps-sequence", "sgps", "boost", "logitboost", "maxent")  # of those that take longest with so many
 # Few passes, weak penalties, and the weight without which 1/p of a sequence of length l is 300^l.
 QUICK = {
     "maxent": {"max_iter": 3}, "crf": {"max_iter": 3}, "crf-marginal": {"max_iter": 3, "l2": 1e-3},
