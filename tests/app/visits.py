@@ -177,6 +177,8 @@ class Visit:
         if kind in ("NumberInput", "Slider"):
             low = -50 if widget.min is None else widget.min
             high = min(low + 100, 50 if widget.max is None else widget.max)
+            if isinstance(widget.value, (tuple, list)):  # a slider with two ends
+                return sorted(self.random.randint(int(low), int(high)) for _ in widget.value)
             number = int if widget.value is None else type(widget.value)
             return self.random.choice(
                 [number(low), number(max(low, high)), number(low + self.random.random() * (high - low))]
