@@ -5,7 +5,8 @@ PYTHON ?= python3
 SUPPORTED := 3.11 3.12 3.13 3.14 3.15
 VENV_PYTHON := .venv/bin/python
 # A file's tests share servers and builds, so they stay in one process.
-PYTEST := $(VENV_PYTHON) -m pytest -n 2 --dist loadfile
+# Three for two cores: the tests in a browser wait half of their time.
+PYTEST := $(VENV_PYTHON) -m pytest -n 3 --dist loadfile
 # A virtual environment made without pip is filled by the pip of $(PYTHON).
 INSTALL = $(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && pip="$(VENV_PYTHON) -m pip" \
 	|| pip="$(PYTHON) -m pip --python $(VENV_PYTHON)"; \

@@ -32,7 +32,8 @@ SELDOM = {
     "/compare?view=Measures", "/abstain?below=Reliability", "/inside?weights=L1+path", "/compare?view=Significance",
     "/compare?view=Learning+curve", "/inside?tab=Margins", "/inside?tab=Boosting&boosting=Losses", "/learn",
     "/inside?tab=GPSC&gpsc=Who+decides", "/inside?tab=GPSC&gpsc=Gram+matrix", "/sequence?show=Why+this+label",
-    "/sequence?show=What+if",
+    "/sequence?show=What+if", "/sequence?show=Step+by+step", "/compare?view=Labels", "/compare?view=Sentences",
+    "/inside?tab=HM-SVM", "/data?bring=true",
 }  # fmt: skip
 WRONG = {
     "/data?dataset=nonsense": "nonsense",

@@ -39,6 +39,7 @@ PLACES = {
 # Views beside others that show the same words: with the full suite.
 SELDOM = {
     "inside, bounds", "inside, chosen again", "inside, gpsc", "inside, Gram matrix", "sequence, steps", "sequence, force",
+    "sequence, why", "inside, who decides", "inside, margins", "compare, sentences",
 }  # fmt: skip
 # What none of the words may become. Formulas of our own stand in the text of the margins.
 ELEMENTS = (
