@@ -81,7 +81,8 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
         if points:
             clicked(points[0]["customdata"])
 
-    figure.update_layout(_CLICKABLE)
+    if figure.layout.clickmode is None:  # once: other visitors may be drawing the same figure
+        figure.update_layout(_CLICKABLE)
     st.plotly_chart(figure, key=key, config=config, alt=alt, on_select=selected, selection_mode="points")
 
 
