@@ -4,31 +4,53 @@ PYTHON ?= python3
 # What numba supports according to its package metadata, from the oldest that pyproject.toml allows.
 SUPPORTED := 3.11 3.12 3.13 3.14 3.15
 VENV_PYTHON := .venv/bin/python
-# A file's tests share servers and builds, so they stay in one process.
+# A file's tests share what they have trained, so they stay in one process; tests/conftest.py says which files come first.
 # Three for two cores: the tests in a browser wait half of their time.
-PYTEST := $(VENV_PYTHON) -m pytest -n 3 --dist loadfile
+PYTEST := $(VENV_PYTHON) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 # A virtual environment made without pip is filled by the pip of $(PYTHON).
 INSTALL = $(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && pip="$(VENV_PYTHON) -m pip" \
 	|| pip="$(PYTHON) -m pip --python $(VENV_PYTHON)"; \
 	$$pip --disable-pip-version-check install -qq --editable
 
-.PHONY: run test test-full lint clean
+.PHONY: run test test-full breaks coverage lint compiled clean
 
 run: .venv/.installed
 	@.venv/bin/labseq app
 
-test: lint
+test: lint compiled
 	@$(PYTEST) -m "not slow and not packaging"
 
-test-full: lint
-	@$(PYTEST)
+test-full: lint compiled
+	@$(PYTEST) --hypothesis-profile full
+
+# Whether the quick tests notice deliberate faults; about an hour on two cores.
+breaks: .venv/.installed-for-tests
+	@$(VENV_PYTHON) -m tests.breaks
+
+# Compiled code leaves no trace, so tests of compiled routines are run with their Python twins too.
+TWINS := $(addprefix tests/,chain features kernels learners losses scoring solvers)
+COVERAGE := $(VENV_PYTHON) -m coverage
+coverage: compiled
+	@$(COVERAGE) erase
+	@echo "Compiled routines by their Python twins ..."
+	@NUMBA_DISABLE_JIT=1 $(COVERAGE) run -m pytest -n 2 --tb=no -rN -p tests.python_twins -W ignore::RuntimeWarning \
+	  -m "not slow and not packaging and not corpus" $(TWINS) | tail -n 1
+	@echo "Everything but browsers, as it is ..."
+	@$(COVERAGE) run -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+	  -m "not slow and not packaging and not browser" || true
+	@$(COVERAGE) combine -q
+	@$(COVERAGE) report
 
 lint: .venv/.installed-for-tests
 	@$(VENV_PYTHON) -m ruff check --quiet .
 	@$(VENV_PYTHON) -m ruff format --check --quiet .
 
+# Once, before the test processes start: each of them would compile the same routines.
+compiled: .venv/.installed-for-tests
+	@$(VENV_PYTHON) -m labseq_core.cli warm-up
+
 clean:
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.created:

@@ -13,7 +13,7 @@ HERE = str(Path(__file__).resolve().parent)
 if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
-from pages.ui import charts, server, session  # noqa: E402
+from pages.ui import charts, preparing, server, session  # noqa: E402
 from pages.ui.navigation import navigate  # noqa: E402
 from pages.ui.preload import preload_parts  # noqa: E402
 
@@ -22,7 +22,11 @@ session.drop_endless_numbers()
 with st.sidebar:
     charts.choose_figure_format()
     st.caption(f"LabSeq {__version__}. Everything runs on this machine; nothing is sent anywhere.")
+    preparing.side_bar_line()
     preload_parts()
 server.show_notices()
-with session.shown_errors():
-    page.run()
+try:
+    with session.shown_errors():
+        page.run()
+finally:
+    serving.page_delivered()

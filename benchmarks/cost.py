@@ -21,8 +21,8 @@ from pathlib import Path
 import numba
 
 from benchmarks.measuring import say
-from labseq_core._jit import warm_up
 from labseq_core.cli import OneLineParser
+from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.experiments import FeatureChoice, MethodChoice
 from labseq_core.experiments.cost import data_size, fit_cost
@@ -50,7 +50,7 @@ COLUMNS = ("method", "options", "dataset", "template", "window", "seconds")
 
 def measured(method: str) -> Iterator[dict]:
     """A row for each corpus, features and options."""
-    warm_up(methods=[method], parallel=False)
+    ahead.load(method)
     for dataset, templates in FEATURES.items():
         train = load_dataset(dataset).train
         for template, window in templates:

@@ -35,8 +35,8 @@ from benchmarks.exchange import write_crfsuite, write_wapiti
 from benchmarks.measuring import at_least_one, print_report, say
 from benchmarks.train_binary import found_on_path
 from labseq_core import FeatureTemplate, LabSeqError, load_dataset
-from labseq_core._jit import warm_up
 from labseq_core.cli import OneLineParser
+from labseq_core.compiling import ahead
 from labseq_core.evaluation import evaluate
 
 WITHIN = 1e-4  # of the best objective; also how far apart the objectives may be at the end
@@ -158,7 +158,7 @@ def run(options: argparse.Namespace) -> dict:
     if options.sentences is not None:
         train = train.select(range(min(options.sentences, len(train))))
     require_same_attributes(test.tokens)
-    warm_up(lambda what, fraction: say(f"loading compiled routines: {what}") if fraction in (0.0, 1.0) else None)
+    ahead.load("crf", lambda title, fraction: say(f"compiling: {title}"))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_files(folder, train, test)

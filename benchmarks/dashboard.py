@@ -3,11 +3,13 @@
     labseq bench dashboard                       # all parts; about five minutes
     labseq bench dashboard --part clicks --json
     labseq bench dashboard --part users --users 30 --seconds 60
+    labseq bench dashboard --part first --part views --cold
 
 first: from `make run` to the first chart in a new browser profile. clicks: a tour of fifty clicks, by two visitors one after
 the other, from the press to the frame in which the last change on the screen is painted, and on the whole page. train: from
 the click to "running", the age of what is shown, and cancelling. users: visitors who click every three seconds, with and
-without a training beside them.
+without a training beside them. views: the first visit of every view, in the order of the pages, until it is drawn or says
+that it is being prepared, and until nothing on it is being prepared any more. --cold: first and views with nothing compiled.
 Needs the test tools (Playwright) and Chromium.
 """
 
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -24,6 +27,7 @@ import time
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page
 
@@ -32,9 +36,11 @@ from benchmarks.measuring import at_least_one, megabytes_of, print_report, say
 from benchmarks.visitors import browse
 from labseq_core._checks import LabSeqError
 from labseq_core.cli import OneLineParser
+from tests.app.views import VIEWS
 from tests.browser.server import REPOSITORY, Dashboard, chromium, running_dashboard, settle, wait_until_it_answers
 
-PARTS = ("first", "clicks", "train", "users")
+PARTS = ("first", "clicks", "train", "users", "views")
+BEING_PREPARED, PATIENCE = re.compile("Preparing .*first start only"), 600_000  # milliseconds
 CHART = ".js-plotly-plot .bars"
 # Minutes of work on a corpus that comes with LabSeq.
 LONG_TRAINING = "/train?dataset=spanish-ner&methods=CRF&methods=Averaged+perceptron&folds=10&perceptron.epochs=10000"
@@ -52,14 +58,16 @@ def new_page(browser: Browser) -> Page:
     return context.new_page()
 
 
-def first_chart(browser: Browser, repeats: int) -> dict:
-    """Seconds from the command to the chart; everything is installed and compiled."""
+def first_chart(browser: Browser, repeats: int, cold: bool) -> dict:
+    """Seconds from the command to the chart; everything is installed and, unless `cold`, compiled."""
     found = []
     for turn in range(repeats):
         say(f"make run, turn {turn + 1} of {repeats}")
         page = new_page(browser)
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "LABSEQ_STORE": str(Path(folder) / "runs.sqlite"), "DISPLAY": ""}
+            if cold:
+                environment["LABSEQ_CACHE_DIR"] = str(Path(folder) / "cache")
             began = time.perf_counter()
             server = subprocess.Popen(
                 ["make", "run"], cwd=REPOSITORY, env=environment, text=True, start_new_session=True,
@@ -74,9 +82,9 @@ def first_chart(browser: Browser, repeats: int) -> dict:
                 page.locator(CHART).first.wait_for()
                 found.append(time.perf_counter() - began)
             finally:
+                page.context.close()  # a server that is asked to end may wait for its visitors
                 os.killpg(server.pid, signal.SIGTERM)
                 server.wait()
-        page.context.close()
     return {"seconds": found}
 
 
@@ -153,11 +161,43 @@ def _users(server: Dashboard, n_users: int, seconds: float, beside: str) -> dict
     }  # fmt: skip
 
 
+def views(cold: bool) -> list[dict]:
+    """First visits, each in a new tab; then, where a part is being prepared, the time until it is there."""
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        server = Dashboard(Path(folder), {"LABSEQ_CACHE_DIR": str(Path(folder) / "cache")} if cold else {})
+        server.start()
+        try:
+            rows, waiting = [], []
+            context = new_page(browser).context
+            for page_name, choices in VIEWS:
+                view = f"{page_name}?{urlencode(choices)}"
+                say(view)
+                page = context.new_page()
+                began = time.perf_counter()
+                page.goto(f"{server.address}/{view}")
+                settle(page)
+                row = {"view": view, "shown": time.perf_counter() - began, "complete": None}
+                rows.append(row)
+                if page.get_by_text(BEING_PREPARED).count():
+                    waiting.append((row, page, began))
+                else:
+                    row["complete"] = row["shown"]
+                    page.close()
+            for row, page, began in waiting:
+                page.get_by_text(BEING_PREPARED).first.wait_for(state="detached", timeout=PATIENCE)
+                row["complete"] = time.perf_counter() - began
+        finally:
+            server.stop()
+    return rows
+
+
 def run(options: argparse.Namespace) -> dict:
-    parts, report = options.part or PARTS, {"cores": os.cpu_count()}
+    parts, report = options.part or PARTS, {"cores": os.cpu_count(), "cold": options.cold}
     if "first" in parts:
         with chromium() as browser:
-            report["first"] = first_chart(browser, options.repeats)
+            report["first"] = first_chart(browser, options.repeats, options.cold)
+    if "views" in parts:
+        report["views"] = views(options.cold)
     if "clicks" in parts or "train" in parts:
         with running_dashboard() as server, chromium() as browser:
             if "clicks" in parts:
@@ -171,7 +211,13 @@ def run(options: argparse.Namespace) -> dict:
 
 def show(report: dict) -> None:
     if "first" in report:
-        print("make run to the first chart, s:", " ".join(f"{value:.2f}" for value in report["first"]["seconds"]))
+        compiled = "nothing compiled" if report["cold"] else "everything compiled"
+        print(
+            f"make run to the first chart ({compiled}), s:",
+            " ".join(f"{value:.2f}" for value in report["first"]["seconds"]),
+        )
+    if "views" in report:
+        _show_views(report["views"], report["cold"])
     if "clicks" in report:
         print("| click | first visitor: screen, ms | page | second: screen | page |\n|---|---|---|---|---|")
         for both in zip(*report["clicks"]["visitors"]):
@@ -192,6 +238,15 @@ def show(report: dict) -> None:
               f"{_line(row['first'], 1000)} ms; {row['errors']} errors; server {row['megabytes']:.0f} MB")  # fmt: skip
 
 
+def _show_views(rows: list[dict], cold: bool) -> None:
+    print("First visits in a server with nothing compiled" if cold else "First visits")
+    print("| view | drawn or being prepared, s | complete, s |\n|---|---|---|")
+    for row in rows:
+        print(f"| {row['view']} | {row['shown']:.2f} | {row['complete']:.2f} |")
+    slowest = max(rows, key=lambda row: row["shown"])
+    print(f"slowest: {slowest['view']}, {slowest['shown']:.2f} s")
+
+
 def _line(found: dict, factor: float) -> str:
     times = (
         f"{title} {factor * found[name]:.0f}"
@@ -208,6 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--users", type=at_least_one, default=30, help="of part users (default 30; half beside training)"
     )
     parser.add_argument("--seconds", type=at_least_one, default=60, help="of each half of part users (default 60)")
+    parser.add_argument("--cold", action="store_true", help="parts first and views with an empty cache directory")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     print_report(run(options), show, options.json)

@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.measuring import at_least_one, print_report, say
-from labseq_core._jit import warm_up
 from labseq_core.cli import OneLineParser
+from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import list_datasets
 from labseq_core.experiments import ExperimentConfig, MethodChoice, list_runs, submit
 from labseq_core.experiments.defaults import FEATURES
@@ -45,7 +45,7 @@ from labseq_core.experiments.versions import versions
 config = json.loads(sys.argv[1])
 for number in range(len(tasks_of(ExperimentConfig.from_dict(config)))):
     job = {"config": config, "task": number, "chosen": None, "versions": versions(), "upload": None}
-    perform(job, lambda event: None, lambda: False, parallel=True)
+    perform(job, lambda event: None, lambda: False)
 """
 
 
@@ -121,7 +121,8 @@ def run(options: argparse.Namespace) -> dict:
     bundled = [info.name for info in list_datasets() if info.bundled]
     if "overhead" in parts:
         say("compiling what is not compiled yet")
-        warm_up(methods=[choice.method for choice in METHODS])
+        for choice in METHODS:
+            ahead.load(choice.method)
         report["overhead"] = overhead(options.dataset or bundled, options.folds, options.repeats)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         if "again" in parts:

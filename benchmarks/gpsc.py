@@ -28,9 +28,9 @@ import numpy as np
 
 from benchmarks.measuring import at_least_one, best_seconds, peak_megabytes, print_report, say
 from labseq_core import CRF, GPSC, FeatureTemplate, Polynomial, SparseGPSC, load_dataset, load_model
-from labseq_core._jit import parallel_from
 from labseq_core.chain import viterbi
 from labseq_core.cli import OneLineParser
+from labseq_core.compiling.routines import parallel_from
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Observations
 

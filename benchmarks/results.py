@@ -22,8 +22,8 @@ from benchmarks.measuring import at_least_one, say
 from benchmarks.quoted import QUOTED
 from benchmarks.searches import SEARCHES, Problem, best_of
 from labseq_core import FeatureTemplate, LabSeqError, load_dataset
-from labseq_core._jit import warm_up
 from labseq_core.cli import OneLineParser
+from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import dataset_info
 
 
@@ -131,7 +131,7 @@ def wanted(only: str | None) -> Iterator[tuple[Corpus, str]]:
 def run(options: argparse.Namespace) -> list[dict[str, str]]:
     """Fill the cells that are missing; all rows of the file."""
     done, cells = read_rows(options.output), list(wanted(options.only))
-    warm_up()
+    ahead.prepare()
     loaded: tuple[Corpus, Problem] | None = None
     for corpus, method in cells:
         if loaded is None or loaded[0] is not corpus:

@@ -11,7 +11,7 @@ import numba
 
 from benchmarks.measuring import best_seconds, peak_megabytes, resident_megabytes, say, write_result
 from labseq_core import CRF, FeatureTemplate
-from labseq_core._jit import parallel_from
+from labseq_core.compiling.routines import parallel_from
 
 
 def load_compiled_code() -> None:

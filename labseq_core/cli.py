@@ -106,8 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
     on_cluster(app)
 
-    warm = command("warm-up", system.compile_ahead, "Compile the routines ahead, so that nothing is slow at first use.")
-    warm.add_argument("--first-page", action="store_true", help="only what the dashboard shows before any click")
+    command("warm-up", system.compile_ahead, "Compile the routines ahead, so that nothing is slow at first use.")
+
     defaults = command(
         "defaults", system.defaults, "Train what is shown by default and write it to the data directory."
     )

@@ -1,6 +1,7 @@
 """The server of the dashboard: Streamlit's, in a process that loads LabSeq while the first visitor's browser loads the page.
 
-`labseq app` starts it. Interrupted runs go on as soon as everything is loaded, whether anybody visits or not.
+`labseq app` starts it. Interrupted runs go on as soon as everything is loaded, whether anybody visits or not; what is not
+compiled yet is compiled by another process, after the first page has been delivered.
 """
 
 from __future__ import annotations
@@ -44,11 +45,28 @@ def _load() -> None:
 
     for module in pkgutil.iter_modules(pages.ui.__path__):
         importlib.import_module(f"pages.ui.{module.name}")
+    _compile_beside()
     _draw_first_chart()
     # What has just been loaded is no garbage: nobody needs to look through it again.
     gc.collect()
     gc.freeze()
     threading.Thread(target=go_on, name="labseq-resume", daemon=True).start()
+
+
+def _compile_beside() -> None:
+    from labseq_core.compiling import background
+
+    background.of_server = background.Background()
+    background.of_server.take_over()
+
+
+def page_delivered() -> None:
+    """Pages call this last: compiling must not keep the first visitor waiting."""
+    if _loading:
+        from labseq_core.compiling import background
+
+        if background.of_server is not None:
+            background.of_server.visited()
 
 
 def _draw_first_chart() -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import session
+from pages.ui import preparing, session
 from pages.ui.lesson_pictures import PICTURES
 from pages.ui.lessons import LESSONS, Lesson
 from pages.ui.navigation import only_in_app
@@ -25,7 +25,8 @@ def lesson(key: str, chosen: Lesson) -> None:
                     leave(key, link.page, link.choices)
     with picture:
         st.header("What to see")
-        PICTURES[key]()
+        with preparing.part_of_page():
+            PICTURES[key]()
         st.info(chosen.question, icon=":material/help:")
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, RunResult, submit
 from labseq_core.experiments.cost import expected_cost
-from pages.ui import caching, charts, corpus_choice, cost_words, forms, live_charts, run_panel, session
+from pages.ui import caching, charts, corpus_choice, cost_words, forms, live_charts, preparing, run_panel, session
 from pages.ui.downloads import csv_button
 from pages.ui.metrics import summary_table
 from pages.ui.navigation import only_in_app
@@ -35,7 +35,7 @@ def cost(config: ExperimentConfig) -> None:
     if caching.is_answered(config):
         st.caption("Expected: at once. This run is in the store already.")
         return
-    with session.shown_errors():
+    with session.shown_errors(), preparing.part_of_page("the estimated time"):
         st.caption(cost_words.expected(expected_cost(config)), help=cost_words.HELP)
 
 

@@ -6,11 +6,10 @@ Chunks depend on the data alone, and what they add up is reduced in their order,
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from labseq_core._jit import BatchRoutine, compiled
 from labseq_core.chain import lockstep, max_recursions, sum_recursions
 from labseq_core.chain.scores import path_score
+from labseq_core.compiling.routines import BatchRoutine, compiled
 
 MAX_CHUNKS = 32
 CHUNK_POSITIONS = 2000
@@ -40,70 +39,80 @@ def longest_first(offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(np.minimum(full, bounds[-1])), order
 
 
-@BatchRoutine
-def forward_backward_batch(
-    start, node, edge, stop, offsets, chunks, stride, exp_edge, exp_edge_transposed, shift, in_range,
-    log_partition, marginals, edge_counts, in_log_domain,
-):  # fmt: skip
-    """Per sequence: scaled recursion if it stays in range, else log domain. edge_counts: one matrix per chunk or position."""
-    n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
-        longest = 0
-        for i in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[i + 1] - offsets[i])
-        emission = np.empty((longest, n_labels))
-        scale = np.empty(longest)
-        beta, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
-        tentative = np.zeros((1, n_labels, n_labels))
-        for i in range(chunks[chunk], chunks[chunk + 1]):
-            begin, end = offsets[i], offsets[i + 1]
-            edges = slice(stride * begin, stride * end + (1 - stride))
-            counts = edge_counts[begin:end] if stride else edge_counts[chunk : chunk + 1]
-            log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
-                node[begin:end], start, stop, edge[edges], stride, exp_edge[edges], exp_edge_transposed[edges],
-                shift[edges], in_range[edges], marginals[begin:end], counts, stride,
-                emission, scale, tentative, beta, message, work,
-            )  # fmt: skip
-
-
 @compiled
 def length_of(i, offsets):
     return offsets[i + 1] - offsets[i]
 
 
+@compiled
+def longest_of(first, end, offsets):
+    """The length of the longest of some sequences that follow each other."""
+    longest = 0
+    for i in range(first, end):
+        longest = max(longest, length_of(i, offsets))
+    return longest
+
+
+@BatchRoutine
+def forward_backward_batch(
+    first_chunk, end_chunk, start, node, edge, stop, offsets, sequences, chunks, stride, exp_edge, exp_edge_transposed,
+    shift, in_range, log_partition, marginals, edge_counts, in_log_domain,
+):  # fmt: skip
+    """Per sequence: scaled recursion if it stays in range, else log domain. edge_counts: one matrix per chunk or position.
+
+    chunks: runs of `sequences`.
+    """
+    n_labels = node.shape[1]
+    for chunk in range(first_chunk, end_chunk):
+        longest = 0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, length_of(sequences[place], offsets))
+        emission, scale = np.empty((longest, n_labels)), np.empty(longest)
+        beta, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+        tentative = np.empty((1, n_labels, n_labels))
+        tentative[:] = 0.0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            i = sequences[place]
+            begin, end = offsets[i], offsets[i + 1]
+            first, last = stride * begin, stride * end + (1 - stride)
+            own, after = (begin, end) if stride else (chunk, chunk + 1)
+            log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
+                node[begin:end], start, stop, edge[first:last], stride, exp_edge[first:last],
+                exp_edge_transposed[first:last], shift[first:last], in_range[first:last], marginals[begin:end],
+                edge_counts[own:after], stride, emission, scale, tentative, beta, message, work,
+            )  # fmt: skip
+
+
 @BatchRoutine
 def lockstep_batch(
-    start, node, edge, stop, offsets, chunks, by_length, exp_edge, exp_edge_transposed, shift, in_range,
-    log_partition, marginals, edge_counts, in_log_domain,
+    first_chunk, end_chunk, start, node, stop, offsets, by_length, chunks, exp_edge, exp_edge_transposed, shift, in_range,
+    log_partition, marginals, edge_counts, is_left,
 ):  # fmt: skip
-    """The same for one edge matrix, several sequences at a time; by_length: all, longest first; chunks: runs of them."""
+    """The same for one edge matrix, several sequences at a time; by_length: all, longest first; chunks: runs of them.
+
+    is_left: those that are done one by one: far longer than their neighbours, too few for a group, or out of range.
+    """
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
-        first, end = chunks[chunk], chunks[chunk + 1]
-        longest = length_of(by_length[first], offsets)
+    watched = lockstep.has_far_edges(exp_edge[0])
+    deepest_allowed = sum_recursions.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
+    lanes = lockstep.LANES
+    for chunk in range(first_chunk, end_chunk):
+        group, end = chunks[chunk], chunks[chunk + 1]
         # All lanes go on to the end of the longest: one that is far longer than its neighbours goes alone.
-        lead = first
-        while end - lead >= FEWEST_LANES and (
-            length_of(by_length[lead], offsets) > 2 * length_of(by_length[lead + FEWEST_LANES - 1], offsets)
+        while end - group >= FEWEST_LANES and (
+            length_of(by_length[group], offsets) > 2 * length_of(by_length[group + FEWEST_LANES - 1], offsets)
         ):
-            lead += 1
-        lanes = lockstep.LANES if end - lead >= FEWEST_LANES else 0
-        grouped = length_of(by_length[lead], offsets) if lanes else 0
-        watched = exp_edge[0].min() < lockstep.EASY_EDGE
-        deepest_allowed = sum_recursions.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
-        room = lockstep.row_length(grouped) if lanes else 0
+            group += 1
+        if end - group < FEWEST_LANES:
+            continue
+        longest = length_of(by_length[group], offsets)
+        room = lockstep.row_length(longest)
         alpha, emission = np.empty((n_labels, room)), np.empty((n_labels, room))
-        inverse, beta = np.empty((grouped, lanes)), np.empty((n_labels, lanes))
-        total = np.zeros((n_labels, n_labels))
+        inverse, beta, total = np.empty((longest, lanes)), np.empty((n_labels, lanes)), np.empty((n_labels, n_labels))
+        total[:] = 0.0
         log_z, lowest, highest, deepest = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
         largest, whole = np.empty(lanes), np.empty(lanes)
-        bits = whole.view(np.int64)
         bad, members = np.empty(lanes, dtype=np.bool_), np.empty(lanes, dtype=np.int64)
-        one_emission, one_scale = np.empty((longest, n_labels)), np.empty(longest)
-        one_beta, one_message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
-        tentative = np.zeros((1, n_labels, n_labels))
-        own = edge_counts[chunk : chunk + 1]
-        group = lead
         while end - group >= FEWEST_LANES:
             for lane in range(lanes):
                 members[lane] = by_length[group + lane] if group + lane < end else -1
@@ -112,7 +121,7 @@ def lockstep_batch(
             length = length_of(members[0], offsets)
             lockstep.lockstep_forward(
                 node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], watched,
-                alpha, emission, inverse, lowest, deepest, largest, whole, bits, log_z, bad,
+                alpha, emission, inverse, lowest, deepest, largest, whole, whole.view(np.int64), log_z, bad,
             )  # fmt: skip
             lockstep.lockstep_backward(
                 offsets,
@@ -134,70 +143,62 @@ def lockstep_batch(
                     continue
                 in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
                 if in_reach and not bad[lane] and deepest[lane] >= deepest_allowed:
-                    log_partition[i], in_log_domain[i] = log_z[lane], False
+                    log_partition[i], is_left[i] = log_z[lane], False
                     continue
-                alpha[:, lane : length * lanes : lanes] = 0.0  # the lane's part in the counts of transitions
-                emission[:, lane : length * lanes : lanes] = 0.0
-                begin, until = offsets[i], offsets[i + 1]
-                log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
-                    node[begin:until], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
-                    marginals[begin:until], own, 0, one_emission, one_scale, tentative, one_beta, one_message, work,
-                )  # fmt: skip
+                for s in range(n_labels):  # the lane has no part in the counts of transitions
+                    for t in range(length):
+                        alpha[s, t * lanes + lane] = 0.0
+                        emission[s, t * lanes + lane] = 0.0
             lockstep.add_inner_products(alpha, emission, (length - 1) * lanes, total)
             group += lanes
-        own[0] += total * exp_edge[0]
-        group = min(group, end)
-        for alone in range(lead - first + end - group):  # the far longer ones, and too few to be worth a group
-            i = by_length[first + alone] if alone < lead - first else by_length[group + alone - (lead - first)]
-            begin, until = offsets[i], offsets[i + 1]
-            log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
-                node[begin:until], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
-                marginals[begin:until], own, 0, one_emission, one_scale, tentative, one_beta, one_message, work,
-            )  # fmt: skip
+        for r in range(n_labels):
+            for s in range(n_labels):
+                edge_counts[chunk, r, s] = total[r, s] * exp_edge[0, r, s]
 
 
 @BatchRoutine
 def covariance_batch(
+    first_chunk, end_chunk,
     start, node, edge, stop, offsets, chunks, stride, exp_edge, exp_edge_transposed, shift, in_range,
     direction_node, direction_edge, direction_stride, node_change, edge_change,
 ):  # fmt: skip
     """Derivatives of the marginals along a direction; the edge marginals of one sequence at a time are kept in memory."""
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
-        longest = 0
-        for i in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[i + 1] - offsets[i])
+    for chunk in range(first_chunk, end_chunk):
+        longest = longest_of(chunks[chunk], chunks[chunk + 1], offsets)
         marginals, emission, before = (
             np.empty((longest, n_labels)), np.empty((longest, n_labels)), np.empty((longest, n_labels)),
         )  # fmt: skip
         scale = np.empty(longest)
         beta, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
-        tentative = np.zeros((1, n_labels, n_labels))
+        tentative = np.empty((1, n_labels, n_labels))
+        tentative[:] = 0.0
         pairs = np.empty((longest, n_labels, n_labels))
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
             length = end - begin
-            edges = slice(stride * begin, stride * end + (1 - stride))
+            first, last = stride * begin, stride * end + (1 - stride)
             pairs[:length] = 0.0
             sum_recursions.posterior_sequence(
-                node[begin:end], start, stop, edge[edges], stride, exp_edge[edges], exp_edge_transposed[edges],
-                shift[edges], in_range[edges], marginals[:length], pairs[:length], 1,
-                emission, scale, tentative, beta, message, work,
+                node[begin:end], start, stop, edge[first:last], stride, exp_edge[first:last],
+                exp_edge_transposed[first:last], shift[first:last], in_range[first:last], marginals[:length],
+                pairs[:length], 1, emission, scale, tentative, beta, message, work,
             )  # fmt: skip
-            directions = slice(direction_stride * begin, direction_stride * end + (1 - direction_stride))
-            changes = edge_change[begin:end] if direction_stride else edge_change[chunk : chunk + 1]
+            first, last = direction_stride * begin, direction_stride * end + (1 - direction_stride)
+            own, after = (begin, end) if direction_stride else (chunk, chunk + 1)
             sum_recursions.covariance_sequence(
-                marginals[:length], pairs[:length], direction_node[begin:end], direction_edge[directions],
-                direction_stride, node_change[begin:end], changes, before, beta, message,
+                marginals[:length], pairs[:length], direction_node[begin:end], direction_edge[first:last],
+                direction_stride, node_change[begin:end], edge_change[own:after], before, beta, message,
             )  # fmt: skip
 
 
 @BatchRoutine
 def rest_batch(
+    first_chunk, end_chunk,
     start, node, edge, stop, offsets, chunks, stride, labels, log_weights, normalised, log_odds, marginals, edge_counts
 ):  # fmt: skip
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         ahead, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
@@ -210,13 +211,11 @@ def rest_batch(
 
 
 @BatchRoutine
-def viterbi_batch(start, node, edge, stop, offsets, chunks, stride, labels, scores):
+def viterbi_batch(first_chunk, end_chunk, start, node, edge, stop, offsets, chunks, stride, labels, scores):
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
-        longest = 0
-        for i in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[i + 1] - offsets[i])
-        origin = np.zeros((longest, n_labels), dtype=np.int32)
+    for chunk in range(first_chunk, end_chunk):
+        longest = longest_of(chunks[chunk], chunks[chunk + 1], offsets)
+        origin = np.empty((longest, n_labels), dtype=np.int32)
         best, candidate = np.empty(n_labels), np.empty(n_labels)
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
@@ -227,9 +226,9 @@ def viterbi_batch(start, node, edge, stop, offsets, chunks, stride, labels, scor
 
 
 @BatchRoutine
-def max_marginals_batch(start, node, edge, stop, offsets, chunks, stride, through):
+def max_marginals_batch(first_chunk, end_chunk, start, node, edge, stop, offsets, chunks, stride, through):
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         ahead, work = np.empty(n_labels), np.empty(n_labels)
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
@@ -240,13 +239,11 @@ def max_marginals_batch(start, node, edge, stop, offsets, chunks, stride, throug
 
 
 @BatchRoutine
-def k_best_batch(start, node, edge, stop, offsets, chunks, stride, k, labels, scores):
+def k_best_batch(first_chunk, end_chunk, start, node, edge, stop, offsets, chunks, stride, k, labels, scores):
     """labels: (k * positions,), sequence i owning k runs of its length from k * offsets[i]; scores: (sequences, k)."""
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
-        longest = 0
-        for i in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[i + 1] - offsets[i])
+    for chunk in range(first_chunk, end_chunk):
+        longest = longest_of(chunks[chunk], chunks[chunk + 1], offsets)
         best = np.empty((longest, n_labels, k))
         origin_label = np.empty((longest, n_labels, k), dtype=np.int32)
         origin_rank = np.empty((longest, n_labels, k), dtype=np.int32)
@@ -261,8 +258,8 @@ def k_best_batch(start, node, edge, stop, offsets, chunks, stride, k, labels, sc
 
 
 @BatchRoutine
-def path_score_batch(start, node, edge, stop, offsets, chunks, stride, labels, scores):
-    for chunk in prange(chunks.size - 1):
+def path_score_batch(first_chunk, end_chunk, start, node, edge, stop, offsets, chunks, stride, labels, scores):
+    for chunk in range(first_chunk, end_chunk):
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]

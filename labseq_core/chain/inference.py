@@ -38,22 +38,35 @@ class BestLabelling:
 
 def forward_backward(potentials: ChainPotentials) -> Posterior:
     """log Z, node marginals and expected transition counts, O(l S²) a sequence."""
-    arguments = batch_arguments(potentials)
-    stride = potentials.edge_stride
-    chunks, by_length = batch.longest_first(potentials.offsets)
-    log_partition = np.empty(len(potentials))
-    marginals = np.empty_like(potentials.node)
-    counts = np.zeros((len(marginals) if stride else len(chunks), *potentials.edge.shape[-2:]))
-    in_log_domain = np.empty(len(potentials), dtype=np.bool_)
-    *shared, _, _ = arguments
-    found = (*exponentiated_edges(potentials), log_partition, marginals, counts, in_log_domain)
-    if stride:
-        batch.forward_backward_batch(*arguments, *found, work=3 * work_of(potentials))
-    else:
-        batch.lockstep_batch(*shared, chunks, by_length, *found, work=3 * work_of(potentials))
+    start, node, edge, stop, offsets, _, stride = batch_arguments(potentials)
+    in_log_domain = np.zeros(len(potentials), dtype=np.bool_)
+    log_partition, marginals = np.empty(len(potentials)), np.empty_like(node)
+    exponentiated = exponentiated_edges(potentials)
+    work = 3 * work_of(potentials)
+    edge_counts = np.zeros((len(node) if stride else 1, *potentials.edge.shape[-2:]))
+    is_left = np.ones(len(potentials), dtype=np.bool_)
+    if not stride and len(potentials) >= batch.FEWEST_LANES:
+        chunks, by_length = batch.longest_first(offsets)
+        counts = np.zeros((chunks.size, *edge_counts.shape[1:]))
+        batch.lockstep_batch(
+            start, node, stop, offsets, by_length, chunks, *exponentiated, log_partition, marginals, counts, is_left,
+            work=work,
+        )  # fmt: skip
+        edge_counts += counts.sum(axis=0)
+    left = np.flatnonzero(is_left)
+    if left.size:
+        chunks = batch.chunk_bounds(np.append(0, np.cumsum(np.diff(offsets)[left])))
+        counts = edge_counts if stride else np.zeros((chunks.size, *edge_counts.shape[1:]))
+        batch.forward_backward_batch(
+            start, node, edge, stop, offsets, left, chunks, stride, *exponentiated, log_partition, marginals, counts,
+            in_log_domain, work=work * left.size // len(potentials),
+        )  # fmt: skip
+        if not stride:
+            edge_counts += counts.sum(axis=0)
     _refuse_impossible(log_partition)
-    edge = counts if stride else counts.sum(axis=0)
-    statistics = ChainStatistics.from_node_and_edge(marginals, edge, potentials.offsets, in_log_domain.sum())
+    statistics = ChainStatistics.from_node_and_edge(
+        marginals, edge_counts if stride else edge_counts[0], offsets, in_log_domain.sum()
+    )
     return Posterior(log_partition, statistics, in_log_domain)
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from labseq_core._checks import require
-from labseq_core._jit import compiled
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.scores import node_score
+from labseq_core.compiling.routines import compiled
 
 FIRST_BLOCK = 8  # labellings per call of compiled code, doubled from call to call
 LARGEST_BLOCK = 1024

@@ -15,8 +15,8 @@ import math
 
 import numpy as np
 
-from labseq_core._jit import compiled_lanes, compiled_sum
 from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
+from labseq_core.compiling.routines import compiled_lanes, compiled_sum
 
 LANES = 16  # several vectors of the unit, so that the start of a loop does not cost more than the loop
 # Rows of labels whose distance is a multiple of 4096 bytes would share few places of the fastest cache.
@@ -36,6 +36,16 @@ def row_length(n_positions):
     """Numbers per label for so many positions of all lanes: kept away from multiples of the cache's period."""
     needed = n_positions * LANES
     return needed + (ROW_REMAINDER - needed) % ROW
+
+
+@compiled_lanes
+def has_far_edges(exp_edge):
+    """Whether weights of transitions are so small, or 0, that every weight must be looked at."""
+    smallest = 1.0
+    for r in range(exp_edge.shape[0]):
+        for s in range(exp_edge.shape[1]):
+            smallest = min(smallest, exp_edge[r, s])
+    return smallest < EASY_EDGE
 
 
 @compiled_lanes
@@ -85,8 +95,8 @@ def fill_emissions(node, start, stop, offsets, members, t, emission, largest, de
         if position == offsets[i + 1] - 1:
             for s in range(n_labels):
                 emission[s, here + lane] += stop[s]
-    largest[:] = emission[0, here : here + LANES]
-    for s in range(1, n_labels):
+    largest[:] = -np.inf
+    for s in range(n_labels):
         row = emission[s, here : here + LANES]
         for lane in range(members.size):
             largest[lane] = max(largest[lane], row[lane])
@@ -194,7 +204,8 @@ def lockstep_forward(
     lowest[lane] is the smallest weight that is not zero.
     """
     n_labels, n_lanes = node.shape[1], members.size
-    product = np.ones(n_lanes)  # of the c_t whose logarithms log Z still lacks
+    product = np.empty(n_lanes)  # of the c_t whose logarithms log Z still lacks
+    product[:] = 1.0
     for t in range(longest):
         here = t * LANES
         fill_emissions(
@@ -202,7 +213,8 @@ def lockstep_forward(
         )
         if t == 0:
             for s in range(n_labels):
-                alpha[s, :LANES] = emission[s, :LANES]
+                for lane in range(LANES):
+                    alpha[s, lane] = emission[s, lane]
         else:
             matrix_times_lanes(edge_into, alpha, here - LANES, alpha, here)
         total = inverse[t]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core._jit import compiled
 from labseq_core.chain.scores import node_score
+from labseq_core.compiling.routines import compiled
 
 
 @compiled

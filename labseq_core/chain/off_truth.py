@@ -9,22 +9,36 @@ of wrong labels, and 1 - p(y*) as the sum over positions of what leaves the trut
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
-from labseq_core._jit import BatchRoutine, compiled, compiled_lanes
 from labseq_core.chain import lockstep, sum_recursions
+from labseq_core.chain.batch import chunk_bounds, length_of
+from labseq_core.chain.inference import exponentiated_edges
+from labseq_core.chain.potentials import ChainPotentials
+from labseq_core.compiling.routines import BatchRoutine, compiled, compiled_lanes
 
 CHUNKS = 32
 TINY = 1e-200
 FEWEST_LANES = 4  # fewer sequences are faster one by one
 
 
+class OffTruth(NamedTuple):
+    """What is filled in, for all sequences of a batch."""
+
+    rows: np.ndarray  # (positions, labels): marginals of wrong labels, minus their sum at the true one
+    edge_rows: np.ndarray  # (sequences, labels * labels): the same of transitions
+    rest: np.ndarray  # (sequences,): 1 - p(y*)
+    log_probability: np.ndarray  # (sequences,): log p(y*)
+    in_log_domain: np.ndarray  # (sequences,) bool: scores out of the range of the scaled recursion
+
+
 @compiled
 def group_bounds(sequences, offsets):
     """Runs of `sequences` (longest first) that go through the recursion side by side: at most LANES, of similar lengths."""
-    bounds = np.zeros(sequences.size + 1, dtype=np.int64)
+    bounds = np.empty(sequences.size + 1, dtype=np.int64)
+    bounds[0] = 0
     groups, first = 0, 0
     for place in range(1, sequences.size + 1):
         if place < sequences.size:
@@ -38,19 +52,13 @@ def group_bounds(sequences, offsets):
     return bounds[: groups + 1]
 
 
-@compiled
-def chunks_of_groups(groups, sequences, offsets):
+def chunks_of_groups(groups: np.ndarray, sequences: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Runs of groups with about equally many positions each."""
-    n_groups = groups.size - 1
-    work = np.zeros(n_groups + 1, dtype=np.int64)
-    for g in range(n_groups):
-        longest = offsets[sequences[groups[g]] + 1] - offsets[sequences[groups[g]]]
-        work[g + 1] = work[g] + longest * (groups[g + 1] - groups[g])
-    n_chunks = min(CHUNKS, n_groups)
-    chunks = np.zeros(n_chunks + 1, dtype=np.int64)
-    for c in range(1, n_chunks + 1):
-        chunks[c] = np.searchsorted(work, work[-1] * c / n_chunks)
-    chunks[n_chunks] = n_groups
+    firsts = sequences[groups[:-1]]
+    work = np.append(0, np.cumsum((offsets[firsts + 1] - offsets[firsts]) * np.diff(groups)))
+    n_chunks = min(CHUNKS, firsts.size)
+    chunks = np.searchsorted(work, work[-1] * np.arange(n_chunks + 1) / max(1, n_chunks))
+    chunks[n_chunks] = firsts.size
     return chunks
 
 
@@ -219,7 +227,8 @@ def off_truth_in_log_domain(
     p_t(s) = (1 - p(y*)) · rest_t(s) for wrong labels s, whatever the range of the scores.
     """
     length, n_labels = node.shape
-    counts = np.zeros((1, n_labels, n_labels))
+    counts = np.empty((1, n_labels, n_labels))
+    counts[:] = 0.0
     log_odds = sum_recursions.rest_sequence(
         node, start, stop, edge, 0, labels, 0.0, True, rows, counts, ahead, message, work
     )
@@ -243,23 +252,88 @@ def off_truth_in_log_domain(
     return log_p, math.exp(log_rest)
 
 
-@BatchRoutine
-def off_truth_batch(
-    start, node, edge, stop, offsets, labels, sequences, groups, chunks, exp_edge, exp_edge_transposed, shift, in_range,
-    log_weights, inverse_probability, rows, edge_rows, rest, log_probability, in_log_domain,
-):  # fmt: skip
-    """For each of `sequences`: rows of wrong marginals and of wrong transitions, 1 - p(y*) and log p(y*).
+def off_truth(
+    potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray, log_weights: np.ndarray,
+    inverse_probability: bool, found: OffTruth,
+) -> None:  # fmt: skip
+    """Fill `found` for each of `sequences`, the longest first.
 
     inverse_probability: rows are multiplied by e^{log_weights} / p(y*), which makes them derivatives of the exponential loss.
     """
+    offsets, edges = potentials.offsets, exponentiated_edges(potentials)
+    lengths = np.diff(offsets)
+    given = (labels, sequences)
+    groups = group_bounds(sequences, offsets)
+    is_left = np.ones(sequences.size, dtype=np.bool_)
+    if np.diff(groups).max(initial=0) >= FEWEST_LANES:
+        off_truth_batch(
+            potentials.start, potentials.node, potentials.stop, offsets, *given, groups,
+            chunks_of_groups(groups, sequences, offsets), *edges, log_weights, inverse_probability, found.rows,
+            found.edge_rows, found.rest, found.log_probability, is_left,
+            work=3 * int(lengths[sequences].sum()) * potentials.n_labels**2,
+        )  # fmt: skip
+    found.in_log_domain[sequences] = False
+    left = sequences[is_left]
+    if left.size:
+        own = lengths[left]
+        off_truth_one_by_one(
+            potentials.start, potentials.node, potentials.edge_matrices, potentials.stop, offsets, labels, left,
+            chunk_bounds(np.append(0, np.cumsum(own))), *edges, log_weights, inverse_probability, *found,
+            work=3 * int(own.sum()) * potentials.n_labels**2,
+        )  # fmt: skip
+
+
+@BatchRoutine
+def off_truth_one_by_one(
+    first_chunk, end_chunk, start, node, edge, stop, offsets, labels, sequences, chunks, exp_edge, exp_edge_transposed,
+    shift, in_range, log_weights, inverse_probability, rows, edge_rows, rest, log_probability, in_log_domain,
+):  # fmt: skip
+    """Few sequences, and those that the lanes cannot do; chunks: runs of `sequences`."""
+    n_labels = node.shape[1]
+    for chunk in range(first_chunk, end_chunk):
+        longest = 0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, length_of(sequences[place], offsets))
+        ahead, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+        emission, marginals = np.empty((longest, n_labels)), np.empty((longest, n_labels))
+        scale, pairs = np.empty(longest), np.empty((longest, n_labels, n_labels))
+        tentative = np.empty((1, n_labels, n_labels))
+        tentative[:] = 0.0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            i = sequences[place]
+            begin, end = offsets[i], offsets[i + 1]
+            length = end - begin
+            pairs[:length] = 0.0
+            _, in_log_domain[i] = sum_recursions.posterior_sequence(
+                node[begin:end], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
+                marginals[:length], pairs[:length], 1, emission, scale, tentative, ahead, message, work[:n_labels],
+            )  # fmt: skip
+            if not in_log_domain[i]:
+                log_probability[i], rest[i] = off_truth_of_pairs(
+                    labels[begin:end], marginals[:length], pairs, log_weights[i], inverse_probability, rows[begin:end],
+                    edge_rows[i],
+                )  # fmt: skip
+                in_log_domain[i] = rest[i] != rest[i]
+            if in_log_domain[i]:
+                log_probability[i], rest[i] = off_truth_in_log_domain(
+                    node[begin:end], start, stop, edge, labels[begin:end], log_weights[i], inverse_probability,
+                    rows[begin:end], edge_rows[i], ahead, message, work,
+                )  # fmt: skip
+
+
+@BatchRoutine
+def off_truth_batch(
+    first_chunk, end_chunk, start, node, stop, offsets, labels, sequences, groups, chunks, exp_edge, exp_edge_transposed,
+    shift, in_range, log_weights, inverse_probability, rows, edge_rows, rest, log_probability, is_left,
+):  # fmt: skip
+    """Several sequences at a time; chunks: runs of groups. is_left: those of `sequences` that are not done."""
     n_labels, lanes = node.shape[1], lockstep.LANES
-    watched = exp_edge[0].min() < lockstep.EASY_EDGE
+    watched = lockstep.has_far_edges(exp_edge[0])
     deepest_allowed = sum_recursions.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         longest = 0
         for group in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[sequences[groups[group]] + 1] - offsets[sequences[groups[group]]])
-        ahead, message_one, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+            longest = max(longest, length_of(sequences[groups[group]], offsets))
         room = lockstep.row_length(longest)
         alpha, emission = np.empty((n_labels, room)), np.empty((n_labels, room))
         inverse, prefix, beta = np.empty((longest, lanes)), np.empty((longest, lanes)), np.empty((n_labels, lanes))
@@ -268,75 +342,36 @@ def off_truth_batch(
         lowest, highest, deepest = np.empty(lanes), np.empty(lanes), np.empty(lanes)
         factor, leaving, from_truth, left = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
         bad, members = np.empty(lanes, dtype=np.bool_), np.empty(lanes, dtype=np.int64)
-        scale, tentative, pairs = (
-            np.empty(longest),
-            np.zeros((1, n_labels, n_labels)),
-            np.empty((0, n_labels, n_labels)),
-        )
-        one_emission, one_marginals = np.empty((longest, n_labels)), np.empty((longest, n_labels))
         for group in range(chunks[chunk], chunks[chunk + 1]):
-            if groups[group + 1] - groups[group] < FEWEST_LANES:
-                for place in range(groups[group], groups[group + 1]):
-                    i = sequences[place]
-                    begin, end = offsets[i], offsets[i + 1]
-                    if pairs.shape[0] < end - begin:
-                        pairs = np.empty((longest, n_labels, n_labels))
-                    pairs[: end - begin] = 0.0
-                    _, in_log_domain[i] = sum_recursions.posterior_sequence(
-                        node[begin:end], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
-                        one_marginals[: end - begin], pairs[: end - begin], 1, one_emission, scale, tentative, ahead,
-                        message_one, work,
-                    )  # fmt: skip
-                    if not in_log_domain[i]:
-                        log_probability[i], rest[i] = off_truth_of_pairs(
-                            labels[begin:end], one_marginals[: end - begin], pairs, log_weights[i], inverse_probability,
-                            rows[begin:end], edge_rows[i],
-                        )  # fmt: skip
-                        in_log_domain[i] = rest[i] != rest[i]
-                    if in_log_domain[i]:
-                        log_probability[i], rest[i] = off_truth_in_log_domain(
-                            node[begin:end], start, stop, edge, labels[begin:end], log_weights[i], inverse_probability,
-                            rows[begin:end], edge_rows[i], ahead, message_one, work,
-                        )  # fmt: skip
+            first, size = groups[group], groups[group + 1] - groups[group]
+            if size < FEWEST_LANES:
                 continue
             for lane in range(lanes):
-                place = groups[group] + lane
-                members[lane] = sequences[place] if place < groups[group + 1] else -1
+                members[lane] = sequences[first + lane] if lane < size else -1
                 log_z[lane], lowest[lane], highest[lane], deepest[lane] = 0.0, 1.0, 1.0, 0.0
                 bad[lane], factor[lane] = not in_range[0], 1.0
-            length = offsets[members[0] + 1] - offsets[members[0]]
+            length = length_of(members[0], offsets)
             lockstep.lockstep_forward(
                 node, start, stop, offsets, members, length, exp_edge_transposed[0], shift[0], watched, alpha, emission,
                 inverse, lowest, deepest, largest, whole, whole.view(np.int64), log_z, bad,
             )  # fmt: skip
             truth_prefixes(labels, offsets, members, length, exp_edge[0], emission, inverse, prefix, whole, log_p)
             if inverse_probability:
-                for lane in range(lanes):
-                    if members[lane] >= 0:
-                        factor[lane] = math.exp(min(700.0, log_weights[members[lane]] - log_p[lane]))
+                for lane in range(size):
+                    factor[lane] = math.exp(min(700.0, log_weights[members[lane]] - log_p[lane]))
             off_truth_backward(
                 labels, offsets, members, length, exp_edge[0], watched, alpha, emission, inverse, prefix, factor, beta,
                 lowest, highest, products, missed, leaving, from_truth, left, rows,
             )  # fmt: skip
-            for lane in range(lanes):
-                i = members[lane]
-                if i < 0:
-                    continue
-                begin, end = offsets[i], offsets[i + 1]
+            for lane in range(size):
                 in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
-                in_log_domain[i] = bad[lane] or not in_reach or deepest[lane] < deepest_allowed
-                if in_log_domain[i]:
-                    log_probability[i], rest[i] = off_truth_in_log_domain(
-                        node[begin:end], start, stop, edge, labels[begin:end], log_weights[i], inverse_probability,
-                        rows[begin:end], edge_rows[i], ahead, message_one, work,
-                    )  # fmt: skip
+                if bad[lane] or not in_reach or deepest[lane] < deepest_allowed:
                     continue
+                i = members[lane]
+                is_left[first + lane] = False
                 rest[i] = left[lane]
                 log_probability[i] = math.log1p(-left[lane]) if left[lane] < 0.5 else log_p[lane]
-            for r in range(n_labels):
-                for s in range(n_labels):
-                    for lane in range(lanes):
-                        i = members[lane]
-                        if i >= 0 and not in_log_domain[i]:
-                            share = products[r, s, lane] * exp_edge[0, r, s] - missed[r * n_labels + s, lane]
-                            edge_rows[i, r * n_labels + s] = factor[lane] * share
+                for r in range(n_labels):
+                    for s in range(n_labels):
+                        share = products[r, s, lane] * exp_edge[0, r, s] - missed[r * n_labels + s, lane]
+                        edge_rows[i, r * n_labels + s] = factor[lane] * share

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from labseq_core._jit import compiled
+from labseq_core.chain.scores import copy_to, largest_at
+from labseq_core.compiling.routines import compiled
 
 LOSS_WEIGHTS = 30  # tried where counting would take too long
 
@@ -71,7 +72,7 @@ def loss_augmented_sequence(node, start, stop, edge, stride, truth, loss, labels
     """
     length = node.shape[0]
     loss_augmented_maxima(node, start, stop, edge, stride, truth, loss, best)
-    last = np.argmax(best[length - 1])
+    last = largest_at(best[length - 1])
     for t in range(length - 1, -1, -1):
         labels[t] = last
         if t > 0:
@@ -109,10 +110,10 @@ def rival_sequence(node, start, stop, edge, stride, truth, labels, best, followe
         if t == length - 1:
             kept += stop[right]
         followed[t] = kept
-    last = np.argmax(best[length - 1])
+    last = largest_at(best[length - 1])
     score = best[length - 1, last]
     if score == -np.inf:
-        labels[:] = truth
+        copy_to(truth, labels)
         return score
     for t in range(length - 1, -1, -1):
         labels[t] = last
@@ -221,7 +222,7 @@ def hamming_sequence(node, start, stop, edge, stride, truth, best, message):
 def trace_distance(edge, stride, truth, distance, best, labels):
     """Fills labels with the best labelling at this distance from y*, from the maxima of `hamming_sequence`."""
     length = labels.size
-    last, h = np.argmax(best[length - 1, distance]), distance
+    last, h = largest_at(best[length - 1, distance]), distance
     for t in range(length - 1, -1, -1):
         labels[t] = last
         h -= last != truth[t]
@@ -250,14 +251,14 @@ def slack_rescaled_sequence(node, start, stop, edge, stride, truth, truth_score,
     reach = loss_augmented_sequence(node, start, stop, edge, stride, truth, 1.0, labels, best) - truth_score
     distance = hamming_distance(labels, truth)
     if distance == 0 or reach <= 0.0:
-        labels[:] = truth
+        copy_to(truth, labels)
         return 0.0, 0.0
     value = distance * (1.0 + reach - distance)
     # h (1 + V - h) > value strictly between these two.
     lower, upper = min(distance, 1.0 + reach - distance), max(distance, 1.0 + reach - distance)
     if value <= 0.0:
         lower, upper, value = 0.0, 1.0 + reach, 0.0
-        labels[:] = truth
+        copy_to(truth, labels)
     nearest, farthest = math.floor(lower) + 1, min(length, math.ceil(upper) - 1)
     if nearest > farthest:
         return value, value
@@ -269,7 +270,7 @@ def slack_rescaled_sequence(node, start, stop, edge, stride, truth, truth_score,
     hamming_sequence(node, start, stop, edge, stride, truth, counted, np.empty(n_labels))
     chosen = 0
     for h in range(nearest, farthest + 1):
-        here = h * (1.0 - truth_score + counted[length - 1, h].max())
+        here = h * (1.0 - truth_score + counted[length - 1, h][largest_at(counted[length - 1, h])])
         if here > value:
             value, chosen = here, h
     if chosen > 0:
@@ -298,9 +299,9 @@ def search_loss_weight(node, start, stop, edge, stride, truth, truth_score, reac
         slack = 1.0 + reach - weight * distance
         if distance * slack > value:
             value = distance * slack
-            labels[:] = found
+            copy_to(found, labels)
         if weight * distance < slack:
             low = weight
         else:
             high = weight
-    return value, max(value, bound.max())
+    return value, max(value, bound[largest_at(bound)])

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 
 from labseq_core._checks import as_label_indices, require
-from labseq_core._jit import BatchRoutine
 from labseq_core.chain import rival_recursions
 from labseq_core.chain.batch import CHUNK_POSITIONS, MAX_CHUNKS
 from labseq_core.chain.derivatives import refuse_forbidden
 from labseq_core.chain.inference import path_scores
 from labseq_core.chain.potentials import ChainPotentials
+from labseq_core.chain.scores import largest_at
+from labseq_core.compiling.routines import BatchRoutine
 
 COUNTED_CELLS = 4_000_000  # numbers, 32 MB a thread: longer sequences are not counted distance by distance
 
@@ -155,9 +155,11 @@ def _work(potentials: ChainPotentials, arguments: tuple) -> int:
 
 
 @BatchRoutine
-def rivals_batch(start, node, edge, stop, offsets, stride, sequences, chunks, truth, labels, scores):
+def rivals_batch(
+    first_chunk, end_chunk, start, node, edge, stop, offsets, stride, sequences, chunks, truth, labels, scores
+):
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         longest = 0
         for place in range(chunks[chunk], chunks[chunk + 1]):
             longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
@@ -171,9 +173,11 @@ def rivals_batch(start, node, edge, stop, offsets, stride, sequences, chunks, tr
 
 
 @BatchRoutine
-def loss_augmented_batch(start, node, edge, stop, offsets, stride, sequences, chunks, truth, loss, labels, scores):
+def loss_augmented_batch(
+    first_chunk, end_chunk, start, node, edge, stop, offsets, stride, sequences, chunks, truth, loss, labels, scores
+):
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         longest = 0
         for place in range(chunks[chunk], chunks[chunk + 1]):
             longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
@@ -188,10 +192,26 @@ def loss_augmented_batch(start, node, edge, stop, offsets, stride, sequences, ch
 
 @BatchRoutine
 def diverse_batch(
-    start, node, edge, stop, offsets, stride, sequences, chunks, truth, loss, least, share, labels, scores, counts
+    first_chunk,
+    end_chunk,
+    start,
+    node,
+    edge,
+    stop,
+    offsets,
+    stride,
+    sequences,
+    chunks,
+    truth,
+    loss,
+    least,
+    share,
+    labels,
+    scores,
+    counts,
 ):
     n_labels, k = node.shape[1], labels.shape[0]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         longest = 0
         for place in range(chunks[chunk], chunks[chunk + 1]):
             longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
@@ -212,10 +232,25 @@ def diverse_batch(
 
 @BatchRoutine
 def slack_rescaled_batch(
-    start, node, edge, stop, offsets, stride, sequences, chunks, truth, truth_scores, cells, labels, scores, bounds
+    first_chunk,
+    end_chunk,
+    start,
+    node,
+    edge,
+    stop,
+    offsets,
+    stride,
+    sequences,
+    chunks,
+    truth,
+    truth_scores,
+    cells,
+    labels,
+    scores,
+    bounds,
 ):
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         longest = 0
         for place in range(chunks[chunk], chunks[chunk + 1]):
             longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
@@ -231,10 +266,25 @@ def slack_rescaled_batch(
 
 
 @BatchRoutine
-def hamming_batch(start, node, edge, stop, offsets, stride, sequences, chunks, truth, distances, labels, maxima):
+def hamming_batch(
+    first_chunk,
+    end_chunk,
+    start,
+    node,
+    edge,
+    stop,
+    offsets,
+    stride,
+    sequences,
+    chunks,
+    truth,
+    distances,
+    labels,
+    maxima,
+):
     """maxima: sequence i owns its l + 1 entries from offsets[i] + i; a distance below 0 asks for no labels."""
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         message = np.empty(n_labels)
         for place in range(chunks[chunk], chunks[chunk + 1]):
             i = sequences[place]
@@ -247,6 +297,7 @@ def hamming_batch(start, node, edge, stop, offsets, stride, sequences, chunks, t
                 node[begin:end], start, stop, edges, stride, truth[begin:end], best, message
             )
             for h in range(end - begin + 1):
-                maxima[begin + i + h] = best[(end - begin - 1) % kept, h].max()
+                last = best[(end - begin - 1) % kept, h]
+                maxima[begin + i + h] = last[largest_at(last)]
             if distances[i] >= 0 and maxima[begin + i + distances[i]] > -np.inf:
                 rival_recursions.trace_distance(edges, stride, truth[begin:end], distances[i], best, labels[begin:end])

@@ -6,7 +6,7 @@ In formulas ψ_t(s) = node[t, s] + [t = 1] start[s] + [t = l] stop[s], and E_t[r
 
 from __future__ import annotations
 
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
 
 
 @compiled
@@ -29,6 +29,23 @@ def path_score(node, start, stop, edge, stride, labels):
         if t > 0:
             total += edge[stride * t, labels[t - 1], labels[t]]
     return total
+
+
+@compiled
+def largest_at(values):
+    """The place of the largest, the first of equals."""
+    place = 0
+    for k in range(1, values.size):
+        if values[k] > values[place]:
+            place = k
+    return place
+
+
+@compiled
+def copy_to(source, target):
+    """numba's own `target[:] = source` takes seconds to compile, for the error that it may have to raise."""
+    for k in range(source.size):
+        target[k] = source[k]
 
 
 @compiled

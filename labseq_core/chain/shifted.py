@@ -13,11 +13,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 
 from labseq_core._checks import as_label_indices
-from labseq_core._jit import BatchRoutine, compiled
-from labseq_core.chain.batch import length_of
+from labseq_core.chain.batch import chunk_bounds, length_of
 from labseq_core.chain.inference import exponentiated_edges, path_scores
 from labseq_core.chain.lockstep import LANES, row_length
 from labseq_core.chain.off_truth import FEWEST_LANES, chunks_of_groups, group_bounds
@@ -25,6 +23,7 @@ from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.scores import node_score
 from labseq_core.chain.shifted_lanes import shifted_group
 from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
+from labseq_core.compiling.routines import BatchRoutine, compiled
 
 
 @dataclass(frozen=True)
@@ -88,12 +87,22 @@ def shifted_rest(
         shifted_edge[shift.previous_label, shift.label] *= math.exp(step) if in_range else 1.0
     in_range = in_range and abs(step) * float(np.abs(amounts).max(initial=0.0)) < -LOG_FLOOR
     found = np.empty((3, sequences.size))
-    _shifted_batch(
-        potentials.start, potentials.node, potentials.edge, exp_edge[0], shifted_edge, shifted_edge.T.copy(), in_range,
-        potentials.stop, potentials.offsets, labels, ordered, groups,
-        chunks_of_groups(groups, ordered, potentials.offsets), amounts, shift.label, shift.previous_label, step, *found,
-        work=4 * int(lengths.sum()) * potentials.n_labels**2,
-    )  # fmt: skip
+    common = (potentials.offsets, labels, ordered)
+    feature = (amounts, int(shift.label), int(shift.previous_label), float(step))
+    work = 4 * int(lengths.sum()) * potentials.n_labels**2
+    is_left = np.ones(sequences.size, dtype=np.bool_)
+    if in_range and np.diff(groups).max(initial=0) >= FEWEST_LANES:
+        _shifted_batch(
+            potentials.start, potentials.node, exp_edge[0], shifted_edge, shifted_edge.T.copy(), potentials.stop, *common,
+            groups, chunks_of_groups(groups, ordered, potentials.offsets), *feature, *found, is_left, work=work,
+        )  # fmt: skip
+    left = np.flatnonzero(is_left)
+    if left.size:
+        _shifted_one_by_one(
+            potentials.start, potentials.node, potentials.edge, exp_edge[0], shifted_edge, in_range, potentials.stop,
+            *common, left, chunk_bounds(np.append(0, np.cumsum(lengths[by_length][left]))), *feature, *found,
+            work=work * left.size // sequences.size,
+        )  # fmt: skip
     in_given_order = np.empty_like(found)
     in_given_order[:, by_length] = found
     return in_given_order[0], in_given_order[1], in_given_order[2]
@@ -101,13 +110,13 @@ def shifted_rest(
 
 @BatchRoutine
 def _shifted_batch(
-    start, node, edge, exp_edge, shifted_edge, edge_into, in_range, stop, offsets, labels, sequences, groups, chunks,
-    amounts, label, before, step, log_odds, mean, square,
+    first_chunk, end_chunk, start, node, exp_edge, shifted_edge, edge_into, stop, offsets, labels, sequences, groups,
+    chunks, amounts, label, before, step, log_odds, mean, square, is_left,
 ):  # fmt: skip
-    """Per sequence: scaled recursion if it stays in range, in lanes where there are enough, else log domain."""
+    """Several sequences at a time; chunks: runs of groups. is_left: those of `sequences` that are not done."""
     n_labels = node.shape[1]
-    for chunk in prange(chunks.size - 1):
-        work, state = np.empty((7, n_labels + 1)), np.empty((6, n_labels, LANES))
+    for chunk in range(first_chunk, end_chunk):
+        state = np.empty((6, n_labels, LANES))
         bad, members = np.empty(LANES, dtype=np.bool_), np.empty(LANES, dtype=np.int64)
         odds, first, second = np.empty(LANES), np.empty(LANES), np.empty(LANES)
         longest = 0
@@ -115,31 +124,48 @@ def _shifted_batch(
             longest = max(longest, length_of(sequences[groups[group]], offsets))
         emission = np.empty((n_labels, row_length(longest)))
         for group in range(chunks[chunk], chunks[chunk + 1]):
-            begin, end = groups[group], groups[group + 1]
-            in_lanes = in_range and end - begin >= FEWEST_LANES
-            if in_lanes:
-                for lane in range(LANES):
-                    members[lane] = sequences[begin + lane] if begin + lane < end else -1
-                    bad[lane] = False
-                shifted_group(
-                    node, start, stop, offsets, labels, members, length_of(sequences[begin], offsets), exp_edge,
-                    shifted_edge, edge_into, amounts, label, before, step, emission, state, odds, first, second, bad,
-                )  # fmt: skip
-            for place in range(begin, end):
-                lane = place - begin
-                own = slice(offsets[sequences[place]], offsets[sequences[place] + 1])
-                values = amounts[own] if amounts.size else amounts
-                done = in_lanes and not bad[lane]
-                if done:
+            begin, size = groups[group], groups[group + 1] - groups[group]
+            if size < FEWEST_LANES:
+                continue
+            for lane in range(LANES):
+                members[lane] = sequences[begin + lane] if lane < size else -1
+                bad[lane] = False
+            shifted_group(
+                node, start, stop, offsets, labels, members, length_of(sequences[begin], offsets), exp_edge,
+                shifted_edge, edge_into, amounts, label, before, step, emission, state, odds, first, second, bad,
+            )  # fmt: skip
+            for lane in range(size):
+                if not bad[lane]:
+                    place = begin + lane
                     log_odds[place], mean[place], square[place] = odds[lane], first[lane], second[lane]
-                elif in_range:
-                    log_odds[place], mean[place], square[place], done = _scaled_sequence(
-                        node[own], start, stop, exp_edge, shifted_edge, labels[own], values, label, before, step, work
-                    )
-                if not done:
-                    log_odds[place], mean[place], square[place] = _shifted_sequence(
-                        node[own], start, stop, edge, labels[own], values, label, before, step, work
-                    )
+                    is_left[place] = False
+
+
+@BatchRoutine
+def _shifted_one_by_one(
+    first_chunk, end_chunk, start, node, edge, exp_edge, shifted_edge, in_range, stop, offsets, labels, sequences, left,
+    chunks, amounts, label, before, step, log_odds, mean, square,
+):  # fmt: skip
+    """Few sequences, and those that the lanes cannot do: scaled recursion if it stays in range, else log domain.
+
+    chunks: runs of `left`, places in `sequences`.
+    """
+    for chunk in range(first_chunk, end_chunk):
+        work = np.empty((7, node.shape[1] + 1))
+        for number in range(chunks[chunk], chunks[chunk + 1]):
+            place = left[number]
+            begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
+            values = amounts[begin:end] if amounts.size else amounts
+            done = False
+            if in_range:
+                log_odds[place], mean[place], square[place], done = _scaled_sequence(
+                    node[begin:end], start, stop, exp_edge, shifted_edge, labels[begin:end], values, label, before, step,
+                    work,
+                )  # fmt: skip
+            if not done:
+                log_odds[place], mean[place], square[place] = _shifted_sequence(
+                    node[begin:end], start, stop, edge, labels[begin:end], values, label, before, step, work
+                )
 
 
 @compiled
@@ -237,6 +263,7 @@ def _shifted_sequence(node, start, stop, edge, labels, amounts, label, before, s
     """
     length, n_labels = node.shape
     deviated, first, second, new, new_first, new_second, terms = work
+    largest = -np.inf
     for t in range(length):
         truth = labels[t]
         level = node_score(node, start, stop, t, truth)
@@ -279,8 +306,10 @@ def _shifted_sequence(node, start, stop, edge, labels, amounts, label, before, s
                 total_second += weight * (square + 2.0 * more * mean + more * more)
             new[s] = score + step * fires + largest + math.log(total)
             new_first[s], new_second[s] = total_first / total, total_second / total
-        deviated[:], first[:], second[:] = new, new_first, new_second
-    largest = deviated[:n_labels].max()
+        largest = -np.inf
+        for s in range(n_labels):
+            deviated[s], first[s], second[s] = new[s], new_first[s], new_second[s]
+            largest = max(largest, new[s])
     if largest == -np.inf:
         return -np.inf, 0.0, 0.0
     total, mean, square = 0.0, 0.0, 0.0

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from labseq_core._jit import compiled_lanes
 from labseq_core.chain import lockstep
 from labseq_core.chain.lockstep import LANES
 from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
+from labseq_core.compiling.routines import compiled_lanes
 
 
 @compiled_lanes

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from labseq_core._jit import compiled
 from labseq_core.chain.scores import node_score
+from labseq_core.compiling.routines import compiled
 
 # Scaled recursions multiply three factors, each exactly 0 (forbidden) or at least FLOOR, so no product underflows.
 # A sequence that would leave this range is done in the log domain instead.
@@ -38,7 +38,10 @@ def exponentiate_edges(edge, exp_edge, exp_edge_transposed, edge_shift, edge_in_
     """e^{E - max E} of each edge matrix and its transpose, the maximum, and whether all factors are 0 or >= FLOOR."""
     n_labels = edge.shape[1]
     for m in range(edge.shape[0]):
-        largest = edge[m].max()
+        largest = -np.inf
+        for r in range(n_labels):
+            for s in range(n_labels):
+                largest = max(largest, edge[m, r, s])
         edge_in_range[m] = largest > -np.inf or n_labels == 0
         edge_shift[m] = largest
         for r in range(n_labels):
@@ -202,9 +205,12 @@ def posterior_sequence(
             exp_edge, exp_edge_transposed, stride, marginals, emission[:length], scale[:length], target, count_stride,
             beta, message,
         )  # fmt: skip
-        if done and not count_stride:
-            edge_counts[0] += tentative[0]
-        tentative[:] = 0.0
+        if not count_stride:
+            for r in range(beta.size):
+                for s in range(beta.size):
+                    if done:
+                        edge_counts[0, r, s] += tentative[0, r, s]
+                    tentative[0, r, s] = 0.0
         if done:
             return log_z, False
         if count_stride:

@@ -12,6 +12,7 @@ class Bar:
         self.title = title
         self.on_terminal = sys.stderr.isatty()
         self.last = ""
+        self.noted: set[str] = set()
 
     def show(self, fraction: float, message: str = "") -> None:
         if self.on_terminal:
@@ -23,6 +24,12 @@ class Bar:
             if line != self.last:
                 print(line, file=sys.stderr, flush=True)
         self.last = line
+
+    def note(self, message: str) -> None:
+        """What takes long before anything can be counted, once; on a terminal the bar's own message says it."""
+        if not self.on_terminal and message not in self.noted:
+            self.noted.add(message)
+            print(f"{self.title}: {message}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         if self.on_terminal and self.last:

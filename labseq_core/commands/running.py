@@ -47,6 +47,7 @@ def compare(chosen: argparse.Namespace) -> int:
 def follow(config, scheduler: str | None = None) -> str:
     """Submit, show progress until the end, give the run's id."""
     from labseq_core.experiments import cancel, status, submit
+    from labseq_core.experiments.executors.base import COMPILING
 
     _use(scheduler)
     run_id = submit(config)
@@ -55,6 +56,8 @@ def follow(config, scheduler: str | None = None) -> str:
         now = status(run_id)
         while now.active:
             bar.show(now.fraction, now.message)
+            if now.message.startswith(COMPILING):
+                bar.note(now.message)
             time.sleep(0.1)
             now = status(run_id)
     except KeyboardInterrupt:

@@ -18,11 +18,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def app(chosen: argparse.Namespace) -> int | None:
-    from labseq_core._code_cache import first_page_is_compiled
     from labseq_core.dashboard_settings import STREAMLIT_SETTINGS, app_path
 
-    if not first_page_is_compiled():
-        compile_first_page()
     port = chosen.port or _free_port(chosen.host)
     shown = not chosen.no_browser and (sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY")))
     settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port, "server.headless": not shown}
@@ -54,26 +51,12 @@ def _free_port(host: str, usual: int = 8501) -> int:
 
 
 def compile_ahead(chosen: argparse.Namespace) -> None:
-    from labseq_core._jit import warm_up
-
-    if chosen.first_page:
-        compile_first_page()
-        return
-    bar = Bar(_COMPILING)
-    warm_up(lambda what, fraction: bar.show(fraction, what))
-    bar.close()
-
-
-def compile_first_page() -> None:
-    """What the dashboard shows before any click."""
-    from labseq_core._code_cache import mark_first_page_compiled
-    from labseq_core._jit import warm_up
-    from labseq_core.experiments.defaults import METHODS
+    from labseq_core.compiling import ahead, kept
 
     bar = Bar(_COMPILING)
-    warm_up(lambda what, fraction: bar.show(fraction, what), METHODS, parallel=False)
+    kept.compile_quietly()
+    ahead.prepare(report=lambda title, fraction: bar.show(fraction, title))
     bar.close()
-    mark_first_page_compiled()
 
 
 def defaults(chosen: argparse.Namespace) -> None:

@@ -13,9 +13,9 @@ from labseq_core._checks import LabSeqError, require
 from labseq_core.data.conll import read_conll
 from labseq_core.data.corpora import CORPORA, Corpus
 from labseq_core.data.downloads import MIRROR_VARIABLE, Progress, is_at_hand, read_verified
-from labseq_core.data.places import datasets_directory
 from labseq_core.data.sequences import Dataset
 from labseq_core.data.uploads import is_upload, load_upload, store_upload
+from labseq_core.places import datasets_directory
 
 __all__ = ["Catalogue", "DatasetInfo", "dataset_info", "fetch_dataset", "list_datasets", "load_dataset", "store_upload"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from labseq_core._checks import LabSeqError
-from labseq_core._code_cache import cache_root
+from labseq_core.places import cache_root
 
 MIRROR_VARIABLE = "LABSEQ_DATA_MIRROR"
 _TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte

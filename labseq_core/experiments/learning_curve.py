@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labseq_core.data.catalogue import load_dataset
-from labseq_core.data.places import datasets_directory
 from labseq_core.evaluation import standard_error
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.results import MEASURED
 from labseq_core.experiments.runner import data_hash
 from labseq_core.experiments.service import RunStatus, cancel, predictions, result, run_id_of, status, submit
 from labseq_core.experiments.store import RunStore
+from labseq_core.places import datasets_directory
 
 CURVE = "learning-curve"  # the name among the defaults
 SCORES = ("accuracy", "span_f1")

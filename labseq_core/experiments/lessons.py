@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from labseq_core.data.catalogue import load_dataset
-from labseq_core.data.places import datasets_directory
 from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.results import FIRST, SPAN_MODE
 from labseq_core.experiments.runner import run_task
 from labseq_core.experiments.tasks import tasks_of
 from labseq_core.explain.mistakes import mistake_bound
 from labseq_core.features import FeatureTemplate
+from labseq_core.places import datasets_directory
 
 LESSONS = "lessons"  # the name among the defaults
 SENTENCES = (5, 10, 20, 40, 80)  # more of them cannot be separated

@@ -12,12 +12,7 @@ import secrets
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-    import msvcrt
+from labseq_core.file_lock import lock
 
 
 def owners_directory(store: Path) -> Path:
@@ -40,7 +35,7 @@ class Owner:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(self._path, os.O_CREAT | os.O_RDWR)
-            _lock(file)
+            lock(file)
         except OSError as problem:
             raise LabSeqError(
                 f"the folder of the run store cannot be written ({problem.strerror}); set LABSEQ_STORE to a file in another"
@@ -60,7 +55,7 @@ def is_alive(store: Path, token: str | None) -> bool:
     except OSError:
         return False
     try:
-        _lock(file)
+        lock(file)
     except OSError:  # held by the process itself
         return True
     finally:
@@ -68,11 +63,3 @@ def is_alive(store: Path, token: str | None) -> bool:
     with contextlib.suppress(OSError):
         path.unlink()
     return False
-
-
-def _lock(file: int) -> None:
-    """Raises OSError if another open file holds it."""
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    else:
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from labseq_core.data.places import datasets_directory
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.predictions import Predictions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.persistence import load_archive, save_archive
+from labseq_core.places import datasets_directory
 
 MEASURED = ("train_seconds", "predict_seconds", "peak_megabytes")  # different each time
 AVERAGED = (

@@ -12,9 +12,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from labseq_core._checks import LabSeqError
-from labseq_core.data.places import user_directory
 from labseq_core.experiments.damage import alone, is_damage, set_aside
 from labseq_core.experiments.owners import is_alive
+from labseq_core.places import user_directory
 
 ACTIVE = ("queued", "running")
 _TOLD_BY_OWNERS = (*ACTIVE, "dead")  # states that are known only when it is known which processes live

@@ -34,7 +34,7 @@ def main() -> None:
     while True:
         job = jobs.get()
         try:
-            outcome = perform(job, partial(_tell, send), partial(cancelled.__contains__, job["id"]), parallel=True)
+            outcome = perform(job, partial(_tell, send), partial(cancelled.__contains__, job["id"]))
         except Cancelled:
             send(kind="cancelled")
         except LabSeqError as problem:

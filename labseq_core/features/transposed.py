@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
 
 
 def transposed(

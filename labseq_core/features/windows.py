@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import WindowTypes
 from labseq_core.features.words import WordTypes

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import prange
 
 from labseq_core._checks import LabSeqError, require
-from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.compiling.routines import BatchRoutine, compiled
 from labseq_core.features.transposed import transposed
 from labseq_core.kernels.base import Kernel, Term
 from labseq_core.kernels.observations import Observations, SparseRows
@@ -191,13 +190,13 @@ def _work_a_row(view: SparseRows, index: tuple[np.ndarray, ...]) -> float:
 
 
 @BatchRoutine
-def inner_products(indptr, indices, values, rows, pointer, members, member_values, chunks, out):
+def inner_products(first_chunk, end_chunk, indptr, indices, values, rows, pointer, members, member_values, chunks, out):
     """out[r, j] = Σ_a x[a] z_j[a], x the row rows[r]; attribute a is in the rows members[pointer[a] : pointer[a + 1]].
 
     Attributes come in order, so each sum is made in the same order from either side.
     """
     n_columns = out.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         for r in range(chunks[chunk], chunks[chunk + 1]):
             row = out[r]
             for j in range(n_columns):

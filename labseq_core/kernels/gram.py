@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba import prange
 
 from labseq_core._checks import require
-from labseq_core._jit import BatchRoutine, compiled_sum
+from labseq_core.compiling.routines import BatchRoutine, compiled_sum
 from labseq_core.kernels.base import Kernel
 from labseq_core.kernels.blocks import (
     DEFAULT_MEMORY,
@@ -187,9 +186,9 @@ class Gram:
 
 
 @BatchRoutine
-def add_stored_rows(stored, slots, change, chunks, scores):
+def add_stored_rows(first_chunk, end_chunk, stored, slots, change, chunks, scores):
     """scores[s, j] += Σ_k change[k, s] stored[slots[k], j], in the order of k; chunks: bounds of columns j."""
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         begin, width = chunks[chunk], chunks[chunk + 1] - chunks[chunk]
         for k in range(slots.size):
             row = stored[slots[k], begin : begin + width]
@@ -211,10 +210,10 @@ def dot(row, weights):
 
 
 @BatchRoutine
-def stored_product(stored, slots, weights, chunks, product):
+def stored_product(first_chunk, end_chunk, stored, slots, weights, chunks, product):
     """product[k, s] = Σ_j stored[slots[k], j] weights[s, j]; piece by piece of a row, which then stays in the cache."""
     n_labels, n_columns = weights.shape
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         for k in range(chunks[chunk], chunks[chunk + 1]):
             for s in range(n_labels):
                 product[k, s] = 0.0

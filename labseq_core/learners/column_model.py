@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from labseq_core._checks import LabSeqError
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.features.encoded import NO_VALUES

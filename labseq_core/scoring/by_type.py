@@ -8,9 +8,8 @@ and the gradient the same way back. A corpus has far fewer types than positions,
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.compiling.routines import BatchRoutine, compiled
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.features.transposed import even_chunks, transposed
 from labseq_core.scoring.sparse import collect_batch, score_batch
@@ -50,10 +49,10 @@ class TypeScoring:
 
 
 @BatchRoutine
-def gather_window(rows, before, after, window, chunks, table, node):
+def gather_window(first_chunk, end_chunk, rows, before, after, window, chunks, table, node):
     """node[t] = Σ_o table[rows[t + o - h] * window + o] over the places o that lie in the sequence."""
     n_labels, half = node.shape[1], window // 2
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         for t in range(chunks[chunk], chunks[chunk + 1]):
             for s in range(n_labels):
                 node[t, s] = 0.0

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from numba import prange
-
-from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.compiling.routines import BatchRoutine, compiled
 
 
 @compiled
@@ -34,17 +32,17 @@ def score_sequences(indptr, indices, values, weights, offsets, sequences, node):
 
 
 @BatchRoutine
-def score_batch(indptr, indices, values, weights, chunks, node):
-    for chunk in prange(chunks.size - 1):
+def score_batch(first_chunk, end_chunk, indptr, indices, values, weights, chunks, node):
+    for chunk in range(first_chunk, end_chunk):
         begin, end = chunks[chunk], chunks[chunk + 1]
         score_positions(indptr, indices, values, weights, begin, end, node[begin:end])
 
 
 @BatchRoutine
-def collect_batch(pointer, positions, values, chunks, node_statistics, gradient):
+def collect_batch(first_chunk, end_chunk, pointer, positions, values, chunks, node_statistics, gradient):
     """gradient[a] = Σ_t x_t[a] node_statistics[t], attribute by attribute: each sum is made in one place, in one order."""
     n_labels = gradient.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         for a in range(chunks[chunk], chunks[chunk + 1]):
             for s in range(n_labels):
                 gradient[a, s] = 0.0

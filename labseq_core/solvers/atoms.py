@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labseq_core._jit import compiled, compiled_sum
+from labseq_core.compiling.routines import compiled, compiled_sum
 from labseq_core.features import EncodedSequences
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core._jit import compiled
 from labseq_core.chain.max_recursions import viterbi_sequence
+from labseq_core.compiling.routines import compiled
 from labseq_core.scoring.sparse import score_positions
 
 

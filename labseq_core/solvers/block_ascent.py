@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
 
 PRECISION = 0.3  # of the first violation in a visit: what is left is left to the next, when other sets have moved
 STEPS = 100  # in a visit, per labelling
@@ -83,22 +83,21 @@ def best_step(slope, curvature, limit):
 
 
 @compiled
-def project(point, cap, upper, work):
-    """The nearest point with 0 <= α <= upper and Σ α <= cap, in place. cap and upper are not both finite."""
-    total = 0.0
-    for k in range(point.size):
-        total += max(point[k], 0.0)
-    shift = 0.0
-    if total > cap:
-        # The shift for which Σ max(α - shift, 0) = cap: by going through the values, highest first.
+def project(point, cap, upper):
+    """The nearest point with 0 <= α <= upper and Σ α <= cap, in place. cap and upper are not both finite.
+
+    The shift for which Σ max(α - shift, 0) = cap: the mean excess of those above it, which are fewer in each round.
+    """
+    shift, above, total = 0.0, -1, 0.0
+    while True:
+        before = above
+        above, total = 0, 0.0
         for k in range(point.size):
-            work[k] = -point[k]
-        work[: point.size].sort()
-        above = 0.0
-        for k in range(point.size):
-            above -= work[k]
-            candidate = (above - cap) / (k + 1)
-            if -work[k] >= candidate:
-                shift = candidate
+            if point[k] > shift:
+                above += 1
+                total += point[k]
+        if above in (0, before) or (before < 0 and total <= cap):
+            break
+        shift = (total - cap) / above
     for k in range(point.size):
         point[k] = min(max(point[k] - shift, 0.0), upper)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
 
 FARTHEST = 30.0  # a step is never longer than this over the smallest exponent: nothing is gained beyond
 LARGEST = 700.0  # e^x is finite up to here

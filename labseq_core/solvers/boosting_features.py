@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numba
 import numpy as np
 
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
+from labseq_core.compiling.threads import thread_count
 from labseq_core.features.encoded import EncodedSequences
 
 
@@ -139,7 +139,7 @@ def _observed_attributes(indices: np.ndarray, labels: np.ndarray, n_labels: int)
 def _part_bounds(encoded: EncodedSequences) -> np.ndarray:
     """Ranges of attributes with about equally many entries."""
     total = np.cumsum(np.bincount(encoded.indices, minlength=encoded.n_attributes) + 1)
-    bounds = np.searchsorted(total, np.linspace(0, total[-1] if total.size else 0, numba.get_num_threads() + 1))
+    bounds = np.searchsorted(total, np.linspace(0, total[-1] if total.size else 0, thread_count() + 1))
     bounds[0], bounds[-1] = 0, encoded.n_attributes
     return bounds.astype(np.int64)
 

@@ -7,9 +7,9 @@ attribute with the largest key is looked at closely, until no key is above the b
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from labseq_core._jit import BatchRoutine, compiled
+from labseq_core.chain.scores import copy_to, largest_at
+from labseq_core.compiling.routines import BatchRoutine, compiled
 from labseq_core.solvers.boosting_bounds import (
     loose_step,
     optimistic_of_feature,
@@ -138,13 +138,13 @@ def attribute_key(begin, end, exponents, coefficients, smallest, upper, lower, s
 
 @BatchRoutine
 def update_sums(
-    sequences, part_bounds, first_incidence, attribute, entry_pointer, entry_position, entry_value, high, low,
-    present_pointer, present_label, present_high, present_low, slot_pointer, exponents, coefficients, smallest, upper,
-    lower, change, weight_change, smoothing, threshold, slopes, keys, block_keys, stale, everything,
+    first_chunk, end_chunk, sequences, chunks, first_incidence, attribute, entry_pointer, entry_position, entry_value,
+    high, low, present_pointer, present_label, present_high, present_low, slot_pointer, exponents, coefficients, smallest,
+    upper, lower, change, weight_change, smoothing, threshold, slopes, keys, stale, everything,
 ):  # fmt: skip
-    """Bring coefficients, slopes and keys up to date after some sequences have changed; parts of attributes in parallel."""
-    for part in prange(part_bounds.size - 1):
-        first, end = part_bounds[part], part_bounds[part + 1]
+    """Bring coefficients, slopes and keys up to date after some sequences have changed; chunks: ranges of attributes."""
+    for part in range(first_chunk, end_chunk):
+        first, end = chunks[part], chunks[part + 1]
         work = np.empty((4, coefficients.shape[1]))
         touched = np.empty(end - first, dtype=np.int32)
         n_touched = add_sequences(
@@ -165,11 +165,6 @@ def update_sums(
                 slot_pointer[a], slot_pointer[a + 1], exponents, coefficients, smallest[a], upper[a], lower[a],
                 smoothing, threshold, slopes[a], work,
             )  # fmt: skip
-    for block in prange(block_keys.size):
-        best = 0.0
-        for a in range(block * BLOCK, min(keys.size, (block + 1) * BLOCK)):
-            best = max(best, keys[a])
-        block_keys[block] = best
 
 
 @compiled
@@ -181,7 +176,7 @@ def update_edge_sums(
     moved = np.empty(change.shape[1])
     for place in range(sequences.size):
         i = sequences[place]
-        moved[:] = change[i]
+        copy_to(change[i], moved)
         add_pairs(
             i, kinds, moved, weight_change[i], high, present_pointer, present_label, present_high, present_low, exponents,
             coefficients,
@@ -212,7 +207,7 @@ def select_tight(
     sharpened = np.empty(keys.size)
     n_looked = 0
     while True:
-        block = np.argmax(block_keys) if block_keys.size else 0
+        block = largest_at(block_keys)
         if block_keys.size == 0 or block_keys[block] <= best_gain * (1.0 - SAME):
             break
         a = block * BLOCK

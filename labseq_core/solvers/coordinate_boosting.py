@@ -14,12 +14,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 
-from labseq_core._jit import BatchRoutine
 from labseq_core.chain import ChainPotentials
-from labseq_core.chain.inference import exponentiated_edges
-from labseq_core.chain.off_truth import chunks_of_groups, group_bounds, off_truth_batch
+from labseq_core.chain.off_truth import OffTruth, off_truth
+from labseq_core.compiling.routines import BatchRoutine
 from labseq_core.solvers import boosting_selection as selection
 from labseq_core.solvers.boosting_features import FeatureLists
 from labseq_core.solvers.boosting_steps import exact_step, majorised_log_step
@@ -228,15 +226,8 @@ class Booster:
 
     def _infer(self, touched: np.ndarray, reference: float, inverse_probability: bool) -> None:
         """Inference on some sequences; derivatives go to `_change` for the moment."""
-        potentials = self.potentials
-        groups = group_bounds(touched, potentials.offsets)
-        chunks = chunks_of_groups(groups, touched, potentials.offsets)
-        off_truth_batch(
-            potentials.start, potentials.node, potentials.edge_matrices, potentials.stop, potentials.offsets,
-            self.lists.labels, touched, groups, chunks, *exponentiated_edges(potentials), self.log_weights - reference,
-            inverse_probability, self._change, self._edge_change, self._rest, self.log_p, self._in_log_domain,
-            work=3 * int(self._lengths[touched].sum()) * potentials.n_labels**2,
-        )  # fmt: skip
+        found = OffTruth(self._change, self._edge_change, self._rest, self.log_p, self._in_log_domain)
+        off_truth(self.potentials, self.lists.labels, touched, self.log_weights - reference, inverse_probability, found)
 
     def _log_weights_of(self, sequences: np.ndarray) -> np.ndarray:
         """log W_i = log w_i + log(1/p_i - 1) of sequences that were just looked at."""
@@ -272,9 +263,12 @@ class Booster:
             lists.entry_value, slots.high.ravel(), slots.low.ravel(), slots.present_pointer, slots.present_label,
             slots.present_high, slots.present_low, slots.pointer, slots.exponents, self._coefficients, self._smallest,
             slots.upper, slots.lower, self._change, self._weight_change, self._key_smoothing, 0.5 * self._last_gain,
-            self._slopes, self._keys, self._block_keys, self._stale, everything,
+            self._slopes, self._keys, self._stale, everything,
             work=30 * int(self._lengths[touched].sum()) * lists.n_labels,
         )  # fmt: skip
+        if self._keys.size:
+            firsts = np.arange(0, self._keys.size, selection.BLOCK)
+            np.maximum.reduceat(self._keys, firsts, out=self._block_keys)
         paired = touched[self._lengths[touched] >= 2]
         selection.update_edge_sums(
             paired, edges.high, edges.present_pointer, edges.present_label, edges.present_high, edges.present_low,
@@ -303,12 +297,14 @@ def _shapes(lists: FeatureLists) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @BatchRoutine
-def _commit_changes(touched, chunks, offsets, weights, factors, derivative, change, edge_derivative, edge_change):
+def _commit_changes(
+    first_chunk, end_chunk, touched, chunks, offsets, weights, factors, derivative, change, edge_derivative, edge_change
+):
     """Take over new derivatives, factors times `change`, and leave there by how much they differ from the old ones.
 
     Derivatives of a sequence without weight are 0.
     """
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         for place in range(chunks[chunk], chunks[chunk + 1]):
             i = touched[place]
             factor = factors[i] if weights[i] > 0.0 else 0.0

@@ -14,9 +14,9 @@ import functools
 import math
 
 import numpy as np
-from numba import prange
 
-from labseq_core._jit import BatchRoutine, compiled_lanes, compiled_sum
+from labseq_core.chain.scores import copy_to
+from labseq_core.compiling.routines import BatchRoutine, compiled_lanes, compiled_sum
 
 BLOCK = 1024  # entries that stay in the fastest cache while all vectors are met with them
 NEW_STEP, NEW_CHANGE, GRADIENT = range(3)
@@ -153,19 +153,33 @@ def three_dots(a, b, c, vector):
 
 @BatchRoutine
 def inner_products(
-    vectors, step_row, change_row, before, after, gradient_before, gradient_after, gradient, scale, used, chunks, parts
+    first_chunk,
+    end_chunk,
+    vectors,
+    step_row,
+    change_row,
+    before,
+    after,
+    gradient_before,
+    gradient_after,
+    gradient,
+    scale,
+    used,
+    chunks,
+    parts,
 ):
     """parts[chunk, i, j]: the share in a chunk of (new step, new change, gradient)[i] · (vectors[used], gradient)[j].
 
     In the same pass over memory the new pair is made and kept, unless step_row is NO_SLOT.
     """
     n = gradient.size
-    for chunk in prange(chunks.size - 1):
-        rows = np.zeros((3, BLOCK))
+    for chunk in range(first_chunk, end_chunk):
+        rows = np.empty((3, BLOCK))
+        rows[:] = 0.0
         for block in range(chunks[chunk], chunks[chunk + 1]):
             here = slice(block * BLOCK, min(n, (block + 1) * BLOCK))
             new_gradient = rows[GRADIENT, : here.stop - here.start]
-            new_gradient[:] = gradient[here]
+            copy_to(gradient[here], new_gradient)
             if scale.size:
                 divide(new_gradient, scale[here])
             new_step, new_change = rows[NEW_STEP, : new_gradient.size], rows[NEW_CHANGE, : new_gradient.size]
@@ -187,10 +201,10 @@ def inner_products(
 
 
 @BatchRoutine
-def mutual_products(vectors, used, chunks, parts):
+def mutual_products(first_chunk, end_chunk, vectors, used, chunks, parts):
     """parts[chunk, i, j]: the share in a chunk of vectors[used[i]] · vectors[used[j]], j <= i."""
     n = vectors.shape[1]
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         for block in range(chunks[chunk], chunks[chunk + 1]):
             here = slice(block * BLOCK, min(n, (block + 1) * BLOCK))
             for i in range(used.size):
@@ -231,10 +245,10 @@ def add_to(result, amount, vector):
 
 
 @BatchRoutine
-def combine(vectors, used, share, gradient, scale, chunks, result):
+def combine(first_chunk, end_chunk, vectors, used, share, gradient, scale, chunks, result):
     """result = (Σ_j share[used[j]] vectors[used[j]] + share[-1] gradient / scale) / scale."""
     n = gradient.size
-    for chunk in prange(chunks.size - 1):
+    for chunk in range(first_chunk, end_chunk):
         for block in range(chunks[chunk], chunks[chunk + 1]):
             here = slice(block * BLOCK, min(n, (block + 1) * BLOCK))
             sums = result[here]
@@ -249,8 +263,8 @@ def combine(vectors, used, share, gradient, scale, chunks, result):
 
 
 @BatchRoutine
-def dot_parts(a, b, chunks, parts):
-    for chunk in prange(chunks.size - 1):
+def dot_parts(first_chunk, end_chunk, a, b, chunks, parts):
+    for chunk in range(first_chunk, end_chunk):
         here = slice(chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK))
         parts[chunk] = dot_range(a[here], b[here])
 
@@ -268,11 +282,11 @@ def norm_of(vector: np.ndarray) -> float:
 
 
 @BatchRoutine
-def add_multiple_parts(a, amount, b, chunks, result):
-    for chunk in prange(chunks.size - 1):
+def add_multiple_parts(first_chunk, end_chunk, a, amount, b, chunks, result):
+    for chunk in range(first_chunk, end_chunk):
         here = slice(chunks[chunk] * BLOCK, min(a.size, chunks[chunk + 1] * BLOCK))
         sums = result[here]
-        sums[:] = a[here]
+        copy_to(a[here], sums)
         add_to(sums, amount, b[here])
 
 

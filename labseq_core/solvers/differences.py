@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials
+from labseq_core.compiling.routines import compiled
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.atoms import (
@@ -266,7 +266,7 @@ def extrapolate_sets(sets, atoms, data, share, cap, upper, correction):
     largest = 0
     for i in range(sets.bounds.size - 1):
         largest = max(largest, sets.bounds[i + 1] - sets.bounds[i])
-    free, point, work = np.empty(largest), np.empty(largest), np.empty(largest)
+    free, point = np.empty(largest), np.empty(largest)
     for i in range(sets.bounds.size - 1):
         first, size, moved, scale = sets.bounds[i], sets.bounds[i + 1] - sets.bounds[i], False, 0.0
         for k in range(size):
@@ -277,7 +277,7 @@ def extrapolate_sets(sets, atoms, data, share, cap, upper, correction):
             sets.before[first + k] = here
         if not moved:
             continue
-        project(point[:size], cap, upper, work)
+        project(point[:size], cap, upper)
         for k in range(size):
             if point[k] < VANISHING * scale:
                 point[k] = 0.0

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from labseq_core._jit import compiled
 from labseq_core.chain.max_recursions import viterbi_sequence
+from labseq_core.compiling.routines import compiled
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.kernel_expansion import RunningScores
 from labseq_core.scoring.sparse import score_positions

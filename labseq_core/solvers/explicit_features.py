@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials
+from labseq_core.compiling.routines import compiled
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
 from labseq_core.solvers.atoms import add_atoms, score_atoms
 from labseq_core.solvers.curvature import dot

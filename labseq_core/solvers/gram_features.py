@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from labseq_core._checks import require
-from labseq_core._jit import compiled
 from labseq_core.chain import ChainPotentials
 from labseq_core.chain.constraints import Constraints
+from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.kernels import Gram

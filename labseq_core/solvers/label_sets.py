@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labseq_core._jit import compiled
+from labseq_core.compiling.routines import compiled
 
 
 class LabelSets(NamedTuple):

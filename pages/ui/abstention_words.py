@@ -59,7 +59,7 @@ def gap_name(name: str) -> str:
 
 def setting(n_tokens: int, n_sequences: int, folds: int) -> str:
     """What the numbers are from."""
-    part = "the first fold that was held out" if folds else "the test part"
+    part = f"all {folds} folds, each predicted by models that were trained on the others" if folds else "the test part"
     return f"All numbers are from {part}: {n_tokens:,} tokens in {n_sequences:,} sequences."
 
 

@@ -164,7 +164,7 @@ def promised(run_id: str, label: str) -> list[float]:
 one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
 
 
-@st.cache_data(max_entries=256, show_spinner="Computing the curves; the very first time takes a minute")
+@st.cache_data(max_entries=256, show_spinner="Computing the curves")
 def bounds_of_round(run_id: str, label: str, number: int) -> dict:
     """The bounds for steps on the feature of a round, at the model before that round."""
     row = rounds(run_id, label)[number - 1]
@@ -215,7 +215,7 @@ def calibration_of(run_id: str, label: str) -> Calibration:
     return Calibration(*means, said(run_id, label).reliability())
 
 
-@st.cache_data(max_entries=64, show_spinner="Asking the dense model; the very first time takes a minute")
+@st.cache_data(max_entries=64, show_spinner="Asking the dense model")
 def accuracy_on(run_id: str, label: str, part: str) -> float:
     """Token accuracy of a model on the development part, or on what it was trained on."""
     if part == "dev":

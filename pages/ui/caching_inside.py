@@ -30,9 +30,7 @@ def known_margins(run_id: str) -> dict[str, Margins]:
     return default_margins(run_id.removeprefix(_DEFAULT)) if run_id.startswith(_DEFAULT) else {}
 
 
-@st.cache_resource(
-    max_entries=64, show_spinner="Finding the best rival of every sentence; the very first time takes longer"
-)
+@st.cache_resource(max_entries=64, show_spinner="Finding the best rival of every sentence")
 def made_margins(run_id: str, label: str) -> Margins:
     """Margins of what the first model of a method was trained on. Shared: not to be changed."""
     with caching.one_at_a_time:

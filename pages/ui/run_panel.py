@@ -44,7 +44,7 @@ def _panel(run_id: str, interval: float | None) -> None:
 def _draw(now: RunStatus) -> None:
     st.caption(f"Run {now.run_id}")
     if now.active:
-        text, button = st.columns([4, 1], vertical_alignment="center")
+        text, button = st.columns([3, 1], vertical_alignment="center")
         share = f" ({now.fraction:.0%})" if now.fraction else ""
         text.progress(now.fraction, text=f"{_sentence(now.message)}{share}")
         button.button("Cancel", icon=":material/stop_circle:", on_click=_cancel, args=(now.run_id,), width="stretch")

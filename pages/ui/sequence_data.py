@@ -23,7 +23,7 @@ from labseq_core.scoring.kernel_expansion import KernelExpansion
 from pages.ui import caching
 
 _SEVERAL = 3  # places of a training observation that are shown
-_SPINNER = "Asking the models; on a new installation the very first sentence takes some seconds"
+_SPINNER = "Asking the models"
 
 
 @dataclass(frozen=True)

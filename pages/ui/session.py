@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from labseq_core import LabSeqError
+from pages.ui import preparing
 from pages.ui.plain import in_markdown, shortened
 
 UNEXPECTED = (
@@ -198,9 +199,10 @@ def permalink(*left_out: str, **more: str) -> str:
 
 @contextmanager
 def shown_errors() -> Iterator[None]:
-    """Bad input is a message on the page, and the rest of the page goes on."""
+    """Bad input is a message on the page, and so is what is not compiled yet; the rest of the page goes on."""
     try:
-        yield
+        with preparing.part_of_page():
+            yield
     except LabSeqError as problem:
         st.error(in_markdown(shortened(str(problem), _MESSAGE)), icon=":material/error:")
     except Exception as problem:

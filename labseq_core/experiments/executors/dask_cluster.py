@@ -119,7 +119,7 @@ def _perform_there(job: dict, topic: str) -> tuple:
         return answer
 
     try:
-        outcome = perform(job, say, stopped, parallel=False)
+        outcome = perform(job, say, stopped)
     except Cancelled:
         return "cancelled", None
     except LabSeqError as problem:

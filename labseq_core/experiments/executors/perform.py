@@ -8,32 +8,31 @@ import traceback
 from collections.abc import Callable
 
 from labseq_core._checks import LabSeqError, require
-from labseq_core._jit import warm_up
-from labseq_core.data.catalogue import load_dataset
+from labseq_core.compiling import ahead, kept
 from labseq_core.data.uploads import keep_upload
 from labseq_core.experiments.config import ExperimentConfig
 from labseq_core.experiments.curves import add_points
+from labseq_core.experiments.executors.base import COMPILING
 from labseq_core.experiments.runner import Cancelled, TaskOutcome, run_task
 from labseq_core.experiments.tasks import tasks_of
 from labseq_core.experiments.versions import versions
 from labseq_core.solvers.history import Progress
 
 REPORT_EVERY = 0.2  # seconds between two events of one task
-LARGE = 50_000  # tokens from which a second thread is worth compiling for
-_prepared: set[tuple[str, bool]] = set()  # methods whose routines this process has
+_prepared: set[str] = set()  # methods whose routines this process has
 
 
-def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool], parallel: bool) -> TaskOutcome:
+def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool]) -> TaskOutcome:
     """Perform the task of a job; `say` is told of events, `stopped` asked whether to go on.
 
-    parallel: whether this thread may use all cores. Raises `LabSeqError`, or `Cancelled`.
+    Raises `LabSeqError`, or `Cancelled`.
     """
     require(job["versions"] == versions(), _other_version(job["versions"]))
     if job["upload"]:
         keep_upload(**job["upload"])
     config = ExperimentConfig.from_dict(job["config"])
     task = tasks_of(config)[job["task"]]
-    _prepare(config.methods[task.method].method, parallel and load_dataset(config.dataset).train.n_tokens >= LARGE, say)
+    _prepare(config.methods[task.method].method, say, stopped)
     last_said, points = 0.0, []
 
     def report(progress: Progress) -> bool:
@@ -59,14 +58,19 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool],
         raise LabSeqError(f"internal error ({type(problem).__name__}); the server's log has the details") from None
 
 
-def _prepare(method: str, parallel: bool, say: Callable[[dict], None]) -> None:
+def _prepare(method: str, say: Callable[[dict], None], stopped: Callable[[], bool]) -> None:
     """Before any clock runs: compiling would count as training time."""
-    if (method, parallel) in _prepared:
+    if method in _prepared:
         return
-    warm_up(
-        lambda what, fraction: say({"note": f"preparing compiled routines, {100 * fraction:.0f} %"}), [method], parallel
-    )
-    _prepared.add((method, parallel))
+
+    def report(title: str, fraction: float) -> None:
+        if stopped():
+            raise Cancelled
+        say({"note": f"{COMPILING} {title}, first start only" if fraction < 1.0 else None})
+
+    kept.compile_quietly()
+    ahead.load(method, report)
+    _prepared.add(method)
     say({"note": None})
 
 
