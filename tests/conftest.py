@@ -17,9 +17,11 @@ import pytest
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+QUICK, FULL = 50, 300  # examples of each test by hypothesis
 
-settings.register_profile("local", deadline=None, database=None)
-settings.register_profile("ci", deadline=None, database=None, derandomize=True)
+settings.register_profile("local", deadline=None, database=None, max_examples=QUICK)
+settings.register_profile("ci", deadline=None, database=None, max_examples=QUICK, derandomize=True)
+settings.register_profile("full", deadline=None, database=None, max_examples=FULL)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
@@ -35,6 +37,15 @@ def _offer_mirror() -> None:
     mirror = REPOSITORY.parent / "shared" / "data"
     if mirror.is_dir():
         os.environ.setdefault("LABSEQ_DATA_MIRROR", str(mirror))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files of all folders in turn: those that wait for a browser or for workers run beside those that compute."""
+    files: dict[str, dict[Path, None]] = {}
+    for item in items:
+        files.setdefault(item.path.parent.name, {})[item.path] = None
+    turn = {path: number for folder in files.values() for number, path in enumerate(folder)}
+    items.sort(key=lambda item: turn[item.path])
 
 
 @pytest.fixture(autouse=True, scope="module")

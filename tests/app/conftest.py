@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
-from labseq_core._jit import warm_up
+from labseq_core.compiling import ahead, kept
 from labseq_core.dashboard_settings import app_path
 from labseq_core.experiments import ExperimentConfig
-from labseq_core.experiments.defaults import METHODS
 from labseq_core.experiments.service import run_id_of, run_row
 from labseq_core.experiments.store import RunStore
 from labseq_core.experiments.tasks import tasks_of
 from pages.ui import session
+from pages.ui.navigation import _IN_APP as IN_APP
 from tests.experiments.runs import quick
 
 SECONDS_PER_RUN = 30
@@ -25,9 +27,28 @@ SECONDS_TO_TRAIN = 180  # routines may have to be compiled first
 
 
 @pytest.fixture(scope="session", autouse=True)
-def first_page_compiled() -> None:
-    """Every visit begins on Start, which asks three models; to compile is not what a page has its seconds for."""
-    warm_up(methods=METHODS, parallel=False)
+def everything_compiled() -> None:
+    ahead.prepare()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_compiled(monkeypatch) -> Iterator[None]:
+    """No view compiles anything after everything was compiled ahead: a server would show it as not ready for ever."""
+    missing: list[str] = []
+    monkeypatch.setattr(kept, "on_miss", missing.append)
+    yield
+    assert not missing, "compiled for a page, and not ahead"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """What a server reads once and AppTest for every visit: the code of pages, and which packages bring components."""
+    scripts, components = ScriptCache(), manifest_scanner.scan_component_manifests()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("app_test", "local_script_runner"):
+            patch.setattr(f"streamlit.testing.v1.{module}.ScriptCache", lambda: scripts)
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: components)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -46,11 +67,10 @@ def open_page() -> Callable[..., AppTest]:
 
     def opened(name: str = "start", **parameters: str) -> AppTest:
         app = AppTest.from_file(str(app_path()), default_timeout=SECONDS_PER_RUN)
-        app.run()
         for key, value in parameters.items():
             app.query_params[key] = value
-        app.switch_page(f"pages/{name}.py").run()
-        return app
+        app.session_state[IN_APP] = True  # as for a visitor who has come by the navigation
+        return app.switch_page(f"pages/{name}.py").run()
 
     return opened
 

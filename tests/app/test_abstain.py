@@ -152,7 +152,11 @@ def test_calibration(open_page):
 def test_other_runs_with_folds_and_without_scores_only(open_page):
     app = open_page("abstain", run="default:spanish-ner")
     assert problems(app) == []
-    assert "the first fold that was held out" in text(app)
+    found = result("default:spanish-ner")
+    one_method = [row for row in found.rows if row["label"] == found.rows[0]["label"]]
+    assert len(one_method) == found.config.folds > 1
+    assert f"all {found.config.folds} folds" in text(app)
+    assert f"{sum(row['n_tokens'] for row in one_method):,} tokens" in text(app)
     app.toggle(key="gaps").set_value(True).run()
     assert problems(app) == []
     assert GAP in app.table[0].value.index

@@ -136,6 +136,10 @@ def test_significance_is_that_of_the_predictions(open_page, score, metric):
         assert shown["Significant"] == ("yes" if row["significant"] else "no")
     drawn = [x for trace in figures(app)["significance"]["data"] for x in trace["x"] if x is not None]
     assert sorted(drawn) == sorted(row["difference"] for row in expected)
+    ends = {row["difference"]: (row["low"], row["high"]) for row in expected}
+    for trace in figures(app)["significance"]["data"]:
+        for x, below, above in zip(trace["x"], trace["error_x"]["arrayminus"], trace["error_x"]["array"]):
+            assert (x - below, x + above) == pytest.approx(ends[x], abs=1e-12), "whiskers are drawn from the mark on"
     assert verdict(expected, names) in text(app)
 
 

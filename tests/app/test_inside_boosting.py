@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from labseq_core._jit import warm_up
+from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import store_upload
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.experiments.runner import training_data
@@ -28,7 +28,7 @@ VIEWS = {
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """A page may not take as long as compiling does."""
-    warm_up(methods=["boost"], parallel=False)
+    ahead.load("boost")
 
 
 @pytest.fixture

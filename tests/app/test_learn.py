@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from labseq_core._jit import warm_up
+from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import dataset_info
 from labseq_core.evaluation import AbstentionPoint
 from labseq_core.experiments import default_results, model, predictions, result
@@ -21,7 +21,7 @@ from tests.app.conftest import problems, text
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """A page may not take as long as compiling does."""
-    warm_up(methods=["boost"], parallel=False)
+    ahead.load("boost")
 
 
 def pictures(app) -> dict[str, dict]:

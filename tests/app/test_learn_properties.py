@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labseq_core._jit import warm_up
+from labseq_core.compiling import ahead
 from labseq_core.dashboard_settings import app_path
 from pages.ui.properties import METHODS, PROPERTIES, Cell
 from tests.app.conftest import SECONDS_PER_RUN, problems, text
@@ -58,7 +58,7 @@ CELLS = {
 @pytest.fixture(scope="module")
 def visitor() -> AppTest:
     """One visitor who follows all links: what was chosen on one page must not spoil what the next link shows."""
-    warm_up(methods=["boost"], parallel=False)
+    ahead.load("boost")
     app = AppTest.from_file(str(app_path()), default_timeout=SECONDS_PER_RUN)
     app.run()
     return app

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs
+
 import pytest
 
 from tests.app.conftest import problems
@@ -24,6 +26,18 @@ def test_a_link_that_chooses_nothing_means_the_usual_choice(open_page, page, par
     app = open_page(page, **parameters)
     assert problems(app) == []
     assert app.title
+
+
+def test_a_link_keeps_each_of_several_choices(open_page):
+    app = open_page("train", methods=["CRF", "HMM"])
+    link = next(code.value for code in app.code if "?" in code.value)
+    assert parse_qs(link.partition("?")[2])["methods"] == ["CRF", "HMM"]
+
+
+@pytest.mark.parametrize("page", ["abstain", "compare", "inside", "sequence"])
+def test_an_address_says_which_run_is_shown_though_nobody_chose_it(open_page, page):
+    app = open_page(page)
+    assert app.query_params["run"] == app.selectbox(key="run.choice").value
 
 
 @pytest.mark.parametrize("number", ["9" * 400, "1e999", "-inf"])

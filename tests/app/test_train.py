@@ -7,7 +7,7 @@ import json
 import pytest
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, TaskStatus, result, status
-from labseq_core.experiments.cost import Cost
+from labseq_core.experiments.cost import Cost, expected_cost
 from labseq_core.features import TEMPLATES
 from labseq_core.learners import METHODS, method_options
 from pages.ui.cost_words import duration
@@ -64,7 +64,8 @@ def test_a_kernel_is_chosen_with_its_parameters_or_typed(open_page):
     assert "kernel: normalized(poly:2)+token" in text(linked)
     wrong = open_page("train", methods="Dual perceptron", **{"dual-perceptron.kernel": "cosine"})
     (message,) = problems(wrong)
-    assert "kernel is 'cosine'; write linear, poly:2" in message
+    assert "'cosine'" in message
+    assert "poly:2" in message, "what can be written"
 
 
 @pytest.mark.parametrize("template", [name for name in TEMPLATES if name != "custom"])
@@ -93,9 +94,9 @@ def test_choices_reach_configuration_command_and_script(open_page):
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("methods", "", "choose 1 to"),
-        ("crf.l2", "much", "l2 is 'much'; allowed: a number from 0"),
-        ("crf.l2", "-1", "allowed: a number from 0"),
+        ("methods", "", "1 to"),
+        ("crf.l2", "much", "l2 is 'much'"),
+        ("crf.l2", "-1", "l2 is -1"),
     ],
 )
 def test_what_cannot_be_run_is_told_and_cannot_be_started(open_page, name, value, expected):
@@ -131,8 +132,9 @@ def test_a_run_can_be_cancelled(open_page):
     next(button for button in app.button if button.label == "Cancel").click().run()
     run_until(app, lambda app: not status(run_id(app)).active)
     app.run()
+    assert status(run_id(app)).state == "cancelled"
     (warning,) = app.warning
-    assert warning.value.startswith("This run was cancelled.")
+    assert "cancelled" in warning.value
     assert problems(app) == []
     press(app, "Go on")
     assert problems(app) == []
@@ -144,7 +146,7 @@ def test_a_run_can_be_cancelled(open_page):
 def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
     app = open_page("train", job="20000101-000000-abcdef")
     (message,) = problems(app)
-    assert "there is no run '20000101-000000-abcdef'" in message
+    assert "'20000101-000000-abcdef'" in message
     assert app.multiselect(key="methods").value
 
 
@@ -157,7 +159,7 @@ def test_values_can_be_chosen_on_development_data(open_page):
     app.text_input(key="gps.search.kernel").set_value("linear poly:2").run()
     app.text_input(key="gps.search.l2").set_value("0.1 none").run()
     (message,) = problems(app)
-    assert "l2 is 'none'; allowed" in message
+    assert "l2 is 'none'" in message
     app.text_input(key="gps.search.l2").set_value("0.1 1").run()
     app = run_until(start(app), lambda app: status(run_id(app)).state == "done")
     found = result(run_id(app))
@@ -192,12 +194,15 @@ def test_calibration_and_fewer_sequences_reach_configuration_and_command(open_pa
 def test_the_cost_is_told_before_the_click(open_page, tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
     app = open_page("train", dataset="toy-pos", methods="HMM")
-    assert "Expected: about 3 s." in text(app)
+    alone = MethodChoice("hmm")
+    assert expected_words(expected_cost(ExperimentConfig("toy-pos", (alone,)))) in text(app)
+    long = MethodChoice("boost", {"rounds": 100_000})
     app = open_page("train", dataset="toy-pos", methods=["HMM", "Sequence boosting"], **{"boost.rounds": "100000"})
-    assert "minutes, most of it Sequence boosting (rounds=100000)." in text(app)
-    trained_here(ExperimentConfig("toy-pos", (MethodChoice("hmm"),)))
+    assert expected_words(expected_cost(ExperimentConfig("toy-pos", (alone, long)))) in text(app)
+    trained_here(ExperimentConfig("toy-pos", (alone,)))
     app = open_page("train", dataset="toy-pos", methods="HMM")
-    assert "Expected: at once." in text(app)
+    assert "in the store" in text(app)
+    assert expected_words(expected_cost(ExperimentConfig("toy-pos", (alone,)))) not in text(app)
 
 
 @pytest.mark.parametrize(
@@ -210,8 +215,11 @@ def test_durations_in_words(seconds, expected):
 
 
 def test_much_memory_is_told():
-    assert expected_words(Cost(3.0, 2100.0, {"CRF": 1.0})) == "Expected: about 3 s; may need 2.1 GB of memory."
-    assert expected_words(Cost(3.0, 300.0, {"CRF": 1.0})) == "Expected: about 3 s."
+    much, little = (expected_words(Cost(3.0, megabytes, {"CRF": 1.0})) for megabytes in (2100.0, 300.0))
+    assert "2.1 GB" in much
+    assert "GB" not in little
+    assert duration(3.0) in little
+    assert "CRF" in expected_words(Cost(600.0, 300.0, {"CRF": 500.0, "HMM": 100.0})), "what takes most of it"
 
 
 def test_progress_of_a_method_counts_all_values_of_a_search():
@@ -236,7 +244,7 @@ def test_a_waiting_run_says_its_place(open_page):
     run_until(first, lambda app: status(run_id(first)).state == "running")
     second.run()
     (progress,) = [each for each in second.get("progress") if "place" in each.proto.text]
-    assert "Waiting, place 1 in the queue" in progress.proto.text
+    assert "place 1" in progress.proto.text
     for app in (second, first):
         press(app, "Cancel")
         run_until(app, lambda app: not status(run_id(app)).active)

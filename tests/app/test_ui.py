@@ -52,6 +52,17 @@ def test_a_chart_of_the_same_data_is_made_once():
     assert charts.score_bars(rows) is not made, "the oldest has gone"
 
 
+def test_shares_of_a_confusion_matrix_are_of_the_true_label():
+    assert metrics.row_shares([[3, 1], [0, 0], [0, 5]]) == [[0.75, 0.25], [0.0, 0.0], [0.0, 1.0]]
+
+
+def test_a_click_on_a_confusion_opens_the_cell_that_is_seen_there():
+    counts = [[5, 2], [0, 1]]
+    _, marks = compare_charts.clickable_confusion(["A", "B"], counts, metrics.row_shares(counts), ("A", "B")).data
+    seen = list(zip(marks.y, marks.x, marks.customdata))
+    assert seen == [("A", "A", "A → A"), ("A", "B", "A → B"), ("B", "B", "B → B")]
+
+
 def test_each_part_to_preload_is_one_file_of_streamlit():
     assert [name.split(".")[0] for name in part_files()] == list(PARTS), "another version of Streamlit: name them anew"
 

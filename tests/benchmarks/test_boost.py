@@ -1,22 +1,23 @@
 """`labseq bench boost` as a user calls it, on a small bundled corpus: that its numbers belong together."""
 
+import io
 import json
 import math
-import subprocess
-import sys
+from contextlib import redirect_stdout
 
 import pytest
 
+from benchmarks import boost
 from benchmarks.boost import BOUNDS, rounds_until, show
 
 
 @pytest.fixture(scope="module")
 def report() -> dict:
     words = ["--dataset", "spanish-ner", "--sentences", "60", "--rounds", "30", "--json"]
-    command = [sys.executable, "-m", "labseq_core.cli", "bench", "boost", *words]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        boost.main(words)
+    return json.loads(printed.getvalue())
 
 
 def test_cost_of_rounds(report):

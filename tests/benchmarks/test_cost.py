@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import csv
 
+import numba
+import pytest
+
 from benchmarks import cost
+
+
+@pytest.fixture(autouse=True)
+def threads_as_before():
+    before = numba.get_num_threads()
+    yield
+    numba.set_num_threads(before)
 
 
 def test_times_are_measured_and_written(tmp_path, capsys):

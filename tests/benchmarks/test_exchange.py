@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.curves import crfsuite_curve, crossing, seconds_per_evaluation, wapiti_curve
@@ -28,7 +28,6 @@ Seconds required for this iteration: 0.25
 """.splitlines()
 
 
-@settings(max_examples=50)
 @given(SENTENCES)
 def test_crfsuite_files_keep_every_name(tmp_path_factory, sentences):
     path = tmp_path_factory.getbasetemp() / "problem.crfsuite"

@@ -1,11 +1,12 @@
 """`labseq bench gpsc` as a user calls it, on a small bundled corpus: that its numbers belong together."""
 
+import io
 import json
-import subprocess
-import sys
+from contextlib import redirect_stdout
 
 import pytest
 
+from benchmarks import gpsc
 from benchmarks.gpsc import FRACTION, GAP, show
 
 pytestmark = pytest.mark.slow
@@ -27,11 +28,10 @@ def report() -> dict:
         "60",
         "--json",
     ]
-    done = subprocess.run(
-        [sys.executable, "-m", "labseq_core.cli", "bench", "gpsc", *words], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        gpsc.main(words)
+    return json.loads(printed.getvalue())
 
 
 def test_dense_fits_close_the_gap_and_agree(report):

@@ -1,22 +1,22 @@
 """`labseq bench svm` as a user calls it, on a small bundled corpus: that its numbers belong together."""
 
+import io
 import json
-import subprocess
-import sys
+from contextlib import redirect_stdout
 
 import pytest
 
+from benchmarks import svm
 from benchmarks.svm import GAP, show
 
 
 @pytest.fixture(scope="module")
 def report() -> dict:
     words = ["--dataset", "spanish-ner", "--sentences", "130", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "labseq_core.cli", "bench", "svm", *words], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        svm.main(words)
+    return json.loads(printed.getvalue())
 
 
 def test_every_fit_closes_the_gap(report):

@@ -1,18 +1,23 @@
-"""One server and one browser for all tests; each test gets a fresh profile that is watched."""
+"""One server, one browser and one profile for all tests of a process; each test gets clean tabs that are watched."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.server import chromium, chromium_path, dashboard, settle
+from labseq_core.experiments.store import ACTIVE, RunStore
+from tests.browser.server import Dashboard, chromium, chromium_path, running_dashboard, settle
 
-MILLISECONDS = 20_000
+MILLISECONDS = 60_000  # a machine that is busy with other tests may need long for a first page
+WIDTH, HEIGHT = 1440, 1000
+SECONDS_TO_STOP = 60.0  # what a run is busy with; a server looks every second whether to stop
 
 
 @dataclass
@@ -31,9 +36,30 @@ class Watched:
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
-    with dashboard() as address:
-        yield address
+def running_server() -> Iterator[Dashboard]:
+    with running_dashboard() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running_server: Dashboard) -> Iterator[Dashboard]:
+    """A server without any runs of its own, which may be killed; afterwards it is as it was."""
+    yield running_server
+    if not running_server.running:
+        running_server.start()
+    store = RunStore(running_server.store)
+    for run in store.list():
+        store.mark(run["id"], cancelling=1)
+        give_up = time.monotonic() + SECONDS_TO_STOP
+        while (store.get(run["id"]) or {}).get("state") in ACTIVE:
+            assert time.monotonic() < give_up, f"run {run['id']} does not stop"
+            time.sleep(0.05)
+        store.delete(run["id"])
+
+
+@pytest.fixture
+def address(server: Dashboard) -> str:
+    return server.address
 
 
 @pytest.fixture(scope="session")
@@ -45,27 +71,73 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture
-def visit(browser: Browser, address: str) -> Iterator[Callable[..., Watched]]:
-    """Open a path of the dashboard in a profile of its own and wait until it is drawn."""
-    contexts = []
+def new_profile(browser: Browser) -> BrowserContext:
+    """One in which nobody was here before."""
+    context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+    context.set_default_timeout(MILLISECONDS)
+    return context
 
-    def visited(path: str, **options) -> Watched:
-        context = browser.new_context(viewport={"width": 1440, "height": 1000}, **options)
-        context.set_default_timeout(MILLISECONDS)
-        contexts.append(context)
-        watched = Watched(context.new_page())
-        _watch(watched, address)
+
+class Tabs:
+    """Tabs of one profile that are used again: one that has run a page has its scripts compiled, and the next page there
+    comes in a third of the time."""
+
+    def __init__(self, browser: Browser):
+        self.context = new_profile(browser)
+        self.free: list[Page] = []
+
+    def take(self) -> Page:
+        return self.free.pop(0) if self.free else self.context.new_page()
+
+    def give_back(self, page: Page, address: str) -> None:
+        """As it was: nothing shown, nothing remembered."""
+        page.goto(f"{address}/_stcore/health")  # of the same host: another one would begin a new process
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        self.context.clear_cookies()
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+        page.set_default_timeout(MILLISECONDS)
+        self.free.append(page)
+
+
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Iterator[Tabs]:
+    made = Tabs(browser)
+    yield made
+    made.context.close()
+
+
+@pytest.fixture
+def new_tab(tabs: Tabs, server: Dashboard) -> Iterator[Callable[[], Watched]]:
+    """Tabs that know nothing of each other, nor of the test before."""
+    with ExitStack() as afterwards:
+
+        def new() -> Watched:
+            watched = Watched(tabs.take())
+            afterwards.callback(tabs.give_back, watched.page, server.address)
+            afterwards.callback(_watch(watched, server.address))
+            return watched
+
+        yield new
+        if not server.running:
+            server.start()
+
+
+@pytest.fixture
+def visit(new_tab: Callable[[], Watched], address: str) -> Callable[[str], Watched]:
+    """Open a path of the dashboard in a tab of its own and wait until it is drawn."""
+
+    def visited(path: str) -> Watched:
+        watched = new_tab()
         watched.page.goto(address + path)
         settle(watched.page)
         return watched
 
-    yield visited
-    for context in contexts:
-        context.close()
+    return visited
 
 
-def _watch(watched: Watched, address: str) -> None:
+def _watch(watched: Watched, address: str) -> Callable[[], None]:
+    """Write down what the page does that it should not; gives how to end that."""
     own = urlsplit(address).netloc
 
     def console(message) -> None:
@@ -83,7 +155,19 @@ def _watch(watched: Watched, address: str) -> None:
         if response.status >= 400 and "/_stcore/" not in response.url:
             watched.failed_requests.append(f"{response.status} {response.url}")
 
-    watched.page.on("console", console)
-    watched.page.on("pageerror", lambda error: watched.console_errors.append(str(error)))
-    watched.page.on("request", request)
-    watched.page.on("response", response)
+    def dialog(dialog) -> None:
+        watched.console_errors.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def error(error) -> None:
+        watched.console_errors.append(str(error))
+
+    heard = {"console": console, "pageerror": error, "request": request, "response": response, "dialog": dialog}
+    for event, listener in heard.items():
+        watched.page.on(event, listener)
+
+    def end() -> None:
+        for event, listener in heard.items():
+            watched.page.remove_listener(event, listener)
+
+    return end

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from playwright.sync_api import Page
 
-from tests.browser.server import settle
+from tests.browser.server import SLIDER_MILLISECONDS, settle
 
 _PLOTS = """plots => plots.map(plot => JSON.stringify({
     traces: plot.data.map(t => Object.fromEntries(
@@ -16,7 +16,7 @@ _PLOTS = """plots => plots.map(plot => JSON.stringify({
     shapes: plot.layout.shapes?.map(s => [s.x0, s.x1, s.y0, s.y1]),
     notes: plot.layout.annotations?.map(a => [a.x, a.y, a.text]),
 }, (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value))"""
-_BETWEEN_LOOKS = 250  # milliseconds
+_BETWEEN_LOOKS = 100  # milliseconds
 _INPUTS = "inputs => inputs.map(i => i.type === 'checkbox' ? i.checked : i.value)"
 
 
@@ -105,4 +105,4 @@ def slide(page: Page, name: str, key: str, times: int = 1) -> None:
     handle = page.get_by_role("slider", name=re.compile(re.escape(name)))
     for _ in range(times):
         handle.press(key)
-    settle(page)
+    settle(page, SLIDER_MILLISECONDS)

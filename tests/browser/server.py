@@ -17,14 +17,18 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from labseq_core._jit import warm_up
+from labseq_core.compiling import ahead
 from labseq_core.experiments import default_results, model
 from labseq_core.experiments.runner import scored_part
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_TO_ANSWER = 60
 SECONDS_TO_STOP = 10
-QUIET_MILLISECONDS = 400  # nothing has changed for so long: drawn
+QUIET_MILLISECONDS = 100  # the script has ended and nothing has changed for so long: drawn
+SLIDER_MILLISECONDS = 300  # a slider tells its value when its handle has rested for 200
+_AT_REST = """() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-testid=stSkeleton]')
+    && !document.getAnimations().some(each => each instanceof CSSTransition && each.playState === 'running')"""
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -50,14 +54,14 @@ def chromium() -> Iterator[Browser]:
 class Dashboard:
     """`labseq app` on a port and a run store that stay the same when it is started again."""
 
-    def __init__(self, place: Path):
-        self.place, self.port = place, _free_port()
+    def __init__(self, place: Path, environment: dict[str, str] | None = None):
+        self.place, self.port, self.environment = place, _free_port(), environment or {}
         self.address = f"http://127.0.0.1:{self.port}"
         self.store = place / "runs.sqlite"
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        environment = {**os.environ, "LABSEQ_STORE": str(self.store), "PYTHONPATH": str(REPOSITORY)}
+        environment = {**os.environ, "LABSEQ_STORE": str(self.store), "PYTHONPATH": str(REPOSITORY)} | self.environment
         command = [sys.executable, "-m", "labseq_core.cli", "app", "--port", str(self.port), "--no-browser"]
         with open(self.place / "log.txt", "a+") as log:
             self.process = subprocess.Popen(
@@ -68,6 +72,10 @@ class Dashboard:
             except RuntimeError:
                 log.seek(0)
                 raise RuntimeError(f"the dashboard did not start:\n{log.read()}") from None
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
     def kill(self) -> None:
         """At once, as by a crash: the server itself, not the processes that it has started."""
@@ -106,7 +114,7 @@ def dashboard() -> Iterator[str]:
 
 def _compile() -> None:
     """What pages compute themselves: nobody here has the time to compile it."""
-    warm_up(methods=["boost"], parallel=False)
+    ahead.load("boost")
     for name in ("spanish-ner", "abstention"):
         found = default_results()[name]
         one = scored_part(found.config).select([0])
@@ -114,21 +122,24 @@ def _compile() -> None:
             model(found.run_id, choice.label).potentials(one)
 
 
-def settle(page: Page) -> None:
-    """Wait until the page has run and nothing on it changes any more."""
+def settle(page: Page, quiet: int = QUIET_MILLISECONDS) -> None:
+    """Wait until the page has run, all that it needs has arrived, and nothing on it changes any more."""
     page.get_by_role("heading", level=1).wait_for()
-    page.wait_for_function(
-        "document.querySelector('.stApp').dataset.testScriptState === 'notRunning'"
-        " && !document.querySelector('[data-testid=stSkeleton]')"
-    )
+    page.wait_for_function(f"({_AT_REST})()")
     page.evaluate(
-        """quiet => new Promise(done => {
-            let timer = setTimeout(finish, quiet);
-            const observer = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(finish, quiet); });
-            function finish() { observer.disconnect(); done(); }
-            observer.observe(document.body, {subtree: true, childList: true, characterData: true});
-        })""",
-        QUIET_MILLISECONDS,
+        f"""quiet => new Promise(done => {{
+            let since = performance.now();
+            const observer = new MutationObserver(() => {{ since = performance.now(); }});
+            observer.observe(document.body, {{subtree: true, childList: true, characterData: true}});
+            const timer = setInterval(() => {{
+                if (!({_AT_REST})()) since = performance.now();
+                if (performance.now() - since < quiet) return;
+                clearInterval(timer);
+                observer.disconnect();
+                done();
+            }}, quiet / 4);
+        }})""",
+        quiet,
     )
 
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import MethodChoice
+from labseq_core.experiments.store import RunStore
 from pages.ui.session import UNEXPECTED
 from tests.browser import hostile
-from tests.browser.conftest import Watched, _watch
-from tests.browser.server import Dashboard, running_dashboard, settle
-from tests.experiments.runs import quick, trained_here
+from tests.browser.conftest import Watched
+from tests.browser.server import Dashboard, settle
+from tests.experiments.runs import finished_run, quick
 
 pytestmark = pytest.mark.browser
 
@@ -57,28 +58,29 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with running_dashboard() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LABSEQ_STORE", str(server.store))
+def hostile_run(running_server: Dashboard) -> tuple[str, tuple]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABSEQ_STORE", str(running_server.store))
         upload = store_upload(hostile.conll(), hostile.NAME)
         methods = (
             MethodChoice("crf", {"max_iter": 5}), MethodChoice("hmsvm", {"max_iter": 3}),
             MethodChoice("gps", {"max_iter": 3}), MethodChoice("boost", {"rounds": 10}),
         )  # fmt: skip
-        yield Served(server, upload, trained_here(quick(dataset=upload, methods=methods, folds=0)))
+        return upload, finished_run(quick(dataset=upload, methods=methods, folds=0))
 
 
 @pytest.fixture
-def watched(browser: Browser, served: Served) -> Iterator[Watched]:
-    context = browser.new_context(viewport={"width": WIDTHS[0], "height": 1000})
-    context.set_default_timeout(MILLISECONDS)
-    watched = Watched(context.new_page())
-    _watch(watched, served.server.address)
-    watched.page.on(
-        "dialog", lambda dialog: (watched.console_errors.append(f"dialog {dialog.message}"), dialog.dismiss())
-    )
-    yield watched
-    context.close()
+def served(server: Dashboard, hostile_run: tuple[str, tuple]) -> Served:
+    upload, run = hostile_run
+    RunStore(server.store).insert(*run)
+    return Served(server, upload, run[0]["id"])
+
+
+@pytest.fixture
+def watched(new_tab: Callable[[], Watched]) -> Watched:
+    watched = new_tab()
+    watched.page.set_default_timeout(MILLISECONDS)
+    return watched
 
 
 def expect_harmless(watched: Watched) -> None:
@@ -130,11 +132,22 @@ def test_a_hostile_file_comes_in_by_the_page(watched, served):
 
 def upload(page: Page, address: str, name: str, contents: bytes) -> None:
     """Open the Data page and have a file read."""
+    open_uploader(page, address)
+    choose_file(page, name, contents)
+
+
+def open_uploader(page: Page, address: str) -> None:
     page.goto(f"{address}/data")
     settle(page)
     page.get_by_text("Use a file of your own").click()
+
+
+def choose_file(page: Page, name: str, contents: bytes) -> None:
     page.locator("input[type=file]").set_input_files([{"name": name, "mimeType": "text/plain", "buffer": contents}])
-    page.get_by_role("button", name="Read the file").click()
+    button = page.get_by_role("button", name="Read the file")
+    expect(button).to_be_enabled()
+    settle(page)
+    button.click()
 
 
 def chosen_corpus(page: Page) -> Locator:
@@ -149,31 +162,33 @@ def files_in(place: Path) -> set[Path]:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "contents", "message"),
-    [
-        ("../../../etc/up.conll", b"a O\nb O\nc\n", "up.conll, line 3: 1 column where 2 were expected; give every token line"),
-        ("/absolute/**b** :red[x] $y$.conll", b"a O\n\nb O\n", "**b** :red[x] $y$.conll: 2 sequences, too few"),
-        (":material/delete: [l](http://foreign.invalid).csv", b"a,b\n1,2\n", "foreign.invalid).csv, line 1: no column 'token'"),
-        ("<b>bold.conll", b"a O\nb O\n<script>window.pwned=1</script>\n", "<b>bold.conll, line 3: 1 column"),
-        ("zip.conll", b"PK\x03\x04\x14\0\0\0" + bytes(range(256)), "zip.conll, line 1: a NUL byte; save the file as plain"),
-        ("picture.conll", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "picture.conll, line 3: a NUL byte; save the file as plain"),
-        ("latin.conll", "a O\naño O\n".encode("latin-1"), "latin.conll, line 2: the byte 0xf1 is not UTF-8; read it with"),
-        ("empty.conll", b"", "empty.conll: the file is empty; give a file"),
-        ("long.jsonl", b'{"tokens": ["' + b"w" * 10_000 + b'"]}\n', "long.jsonl"),
-    ],
-)  # fmt: skip
-def test_a_file_that_cannot_be_read_is_told_with_line_cause_and_fix(watched, served, name, contents, message):
+UNREADABLE = [
+    ("../../../etc/up.conll", b"a O\nb O\nc\n", "up.conll, line 3: 1 column where 2 were expected; give every token line"),
+    ("/absolute/**b** :red[x] $y$.conll", b"a O\n\nb O\n", "**b** :red[x] $y$.conll: 2 sequences, too few"),
+    (":material/delete: [l](http://foreign.invalid).csv", b"a,b\n1,2\n", "foreign.invalid).csv, line 1: no column 'token'"),
+    ("<b>bold.conll", b"a O\nb O\n<script>window.pwned=1</script>\n", "<b>bold.conll, line 3: 1 column"),
+    ("zip.conll", b"PK\x03\x04\x14\0\0\0" + bytes(range(256)), "zip.conll, line 1: a NUL byte; save the file as plain"),
+    ("picture.conll", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "picture.conll, line 3: a NUL byte; save the file as plain"),
+    ("latin.conll", "a O\naño O\n".encode("latin-1"), "latin.conll, line 2: the byte 0xf1 is not UTF-8; read it with"),
+    ("empty.conll", b"", "empty.conll: the file is empty; give a file"),
+    ("long.jsonl", b'{"tokens": ["' + b"w" * 10_000 + b'"]}\n', "long.jsonl"),
+]  # fmt: skip
+
+
+def test_a_file_that_cannot_be_read_is_told_with_line_cause_and_fix(watched, served):
+    """One file after another in the same box: each message takes the place of the one before."""
     before = files_in(served.server.place)
-    upload(watched.page, served.server.address, name, contents)
-    alert = watched.page.get_by_test_id("stAlert").filter(has_text=message)
-    alert.wait_for()
-    said = alert.inner_text()
-    assert "; " in said, "the fix"
-    assert len(said) < 1500
-    assert not re.search(r"Traceback|/etc|/absolute|/tmp|site-packages", said)
-    expect_harmless(watched)
-    assert files_in(served.server.place) == before, "nothing was written"
+    open_uploader(watched.page, served.server.address)
+    for name, contents, message in UNREADABLE:
+        choose_file(watched.page, name, contents)
+        alert = watched.page.get_by_test_id("stAlert").filter(has_text=message)
+        alert.wait_for()
+        said = alert.inner_text()
+        assert "; " in said, "the fix"
+        assert len(said) < 1500
+        assert not re.search(r"Traceback|/etc|/absolute|/tmp|site-packages", said)
+        expect_harmless(watched)
+        assert files_in(served.server.place) == before, "nothing was written"
 
 
 def test_marks_and_line_ends_of_windows_are_read(watched, served):

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from labseq_core.experiments import ExperimentConfig, MethodChoice
+from labseq_core.experiments.store import RunStore
+from tests.browser.conftest import new_profile
 from tests.browser.screen import differences, enter, numbers, pick, pill, press, shown, slide, tab, toggle
-from tests.browser.server import Dashboard, running_dashboard, settle
+from tests.browser.server import Dashboard, settle
+from tests.experiments.runs import finished_run
 
 pytestmark = pytest.mark.browser
 
-MILLISECONDS_TO_TRAIN = 180_000  # routines may have to be compiled first
 TRAINED = "trained"  # stands for the id of the run that is trained here
-TO_TRAIN = "/train?dataset=toy-pos&methods=HMM&methods=Averaged+perceptron&folds=2&seed={seed}"
 
 
 def start(page: Page) -> None:
@@ -217,28 +221,40 @@ SELDOM = {
     "typed",
     "learning curve",
 }
-AGAIN = ("newest run", "finished run", "support")  # tried again on another day
+AGAIN = ("newest run", "finished run", "support")  # followed on another day
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Dashboard]:
-    """A dashboard that may be started again."""
-    with running_dashboard() as server:
-        yield server
+def two_runs() -> list[tuple]:
+    """Of the one who chooses, and of one who comes later."""
+    methods = (MethodChoice("hmm"), MethodChoice("perceptron"))
+    runs = [finished_run(ExperimentConfig("toy-pos", methods, folds=2, seed=seed)) for seed in (3, 4)]
+    now = time.time()
+    return [({**row, "created": now + later}, *rest) for later, (row, *rest) in enumerate(runs)]
+
+
+@pytest.fixture
+def trained(server: Dashboard, two_runs: list[tuple]) -> str:
+    RunStore(server.store).insert(*two_runs[0])
+    return two_runs[0][0]["id"]
 
 
 @pytest.fixture(scope="module")
-def profile(browser: Browser) -> Iterator[Callable[[], Page]]:
-    """A window of a browser profile in which nobody was here before."""
-    contexts = []
+def somebody(browser: Browser) -> Iterator[Page]:
+    """One who is sent the links, in a profile of his own, and never chooses anything."""
+    with closing(new_profile(browser)) as context:
+        yield context.new_page()
 
-    def fresh() -> Page:
-        contexts.append(browser.new_context(viewport={"width": 1440, "height": 1000}))
-        return contexts[-1].new_page()
 
-    yield fresh
-    for context in contexts:
-        context.close()
+def made(page: Page, name: str, address: str, trained: str) -> tuple[str, dict]:
+    """A link, and what is shown there when it is made."""
+    path, choose, expected = LINKS[name]
+    opened(page, address + path.replace(TRAINED, trained))
+    choose(page)
+    link, screen = page.url, shown(page)
+    assert expected <= set(parse_qs(urlsplit(link).query))
+    assert numbers(screen) > 20
+    return link, screen
 
 
 def opened(page: Page, address: str) -> Page:
@@ -247,55 +263,25 @@ def opened(page: Page, address: str) -> Page:
     return page
 
 
-def trained(page: Page, server: Dashboard, seed: int) -> str:
-    opened(page, server.address + TO_TRAIN.format(seed=seed))
-    page.keyboard.press("Control+Enter")
-    page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
-    return parse_qs(urlsplit(page.url).query)["job"][0]
-
-
-@pytest.fixture(scope="module")
-def chooser(server: Dashboard, profile: Callable[[], Page]) -> tuple[Page, str]:
-    """The profile of the one who chooses, after a training of his own; and its id."""
-    page = profile()
-    return page, trained(page, server, seed=3)
-
-
-@pytest.fixture(scope="module")
-def somebody(profile: Callable[[], Page]) -> Page:
-    """The profile of one who is sent the links, and never chooses anything."""
-    return profile()
-
-
-@pytest.fixture(scope="module")
-def made() -> dict[str, tuple[str, dict]]:
-    """Links by name, and what was shown there when they were made."""
-    return {}
-
-
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SELDOM else name for name in LINKS]
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in SELDOM else name for name in LINKS if name not in AGAIN],
 )
-def test_a_link_shows_somebody_else_the_same(name, server, somebody, chooser, made):
-    (page, run_id), (path, choose, expected) = chooser, LINKS[name]
-    opened(page, server.address + path.replace(TRAINED, run_id))
-    choose(page)
-    link, screen = page.url, shown(page)
-    assert expected <= set(parse_qs(urlsplit(link).query))
-    assert numbers(screen) > 20
+def test_a_link_shows_somebody_else_the_same(name, server, new_tab, somebody, trained):
+    link, screen = made(new_tab().page, name, server.address, trained)
     opened(somebody, link)
     assert differences(shown(somebody), screen) == []
     assert somebody.url == link
-    made[name] = link, screen
 
 
-def test_links_show_the_same_on_another_day(server, profile, chooser, made):
-    """Other runs have come since, the server was started again, and its caches are empty."""
-    trained(profile(), server, seed=4)
+def test_links_show_somebody_else_the_same_on_another_day(server, new_tab, somebody, trained, two_runs):
+    """Another run has come since, the server was started again, and its caches are empty."""
+    page = new_tab().page
+    links = {name: made(page, name, server.address, trained) for name in AGAIN}
+    RunStore(server.store).insert(*two_runs[1])
     server.stop()
     server.start()
-    assert set(AGAIN) <= set(made), "the tests above make the links"
-    page = profile()
-    for name in AGAIN:
-        link, screen = made[name]
-        assert differences(shown(opened(page, link)), screen) == [], name
+    for name, (link, screen) in links.items():
+        opened(somebody, link)
+        assert differences(shown(somebody), screen) == [], name
+        assert somebody.url == link

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from random import Random
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Error, Locator
 
 from pages.ui.session import UNEXPECTED
 from tests.browser.conftest import Watched
-from tests.browser.server import settle
+from tests.browser.server import SLIDER_MILLISECONDS, settle
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +67,7 @@ class Visitor:
 
     def _look(self) -> None:
         try:
-            settle(self.page)
+            settle(self.page, SLIDER_MILLISECONDS)
             assert self.page.get_by_test_id("stException").count() == 0, "an exception is shown"
             assert self.page.get_by_text(UNEXPECTED).count() == 0, "an exception that nobody foresaw"
             self.watched.expect_clean()
@@ -142,7 +143,9 @@ class Visitor:
     def _back(self) -> str | None:
         before = self.page.url
         self.page.go_back()
-        if self.page.url == "about:blank":  # where this tab began
+        if (
+            urlsplit(self.page.url).path.startswith("/_stcore/") or self.page.url == "about:blank"
+        ):  # where this tab began
             self.page.go_forward()
             settle(self.page)
         return f"back from {before} to {self.page.url}"

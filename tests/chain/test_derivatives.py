@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
-from labseq_core._jit import parallel_from
 from labseq_core.chain import ChainPotentials, ChainStatistics, covariance_product, rest_of
+from labseq_core.compiling.routines import parallel_from
 from tests.reference import enumeration
 from tests.reference.strategies import single_chains
 
@@ -31,7 +31,6 @@ def flat(statistics: ChainStatistics) -> np.ndarray:
     )
 
 
-@settings(max_examples=150)
 @given(single_chains(max_length=4), st.integers(0, 10))
 def test_the_covariance_product_equals_enumeration(chain, seed):
     if not enumeration.best_scores(chain):
@@ -48,7 +47,6 @@ def test_the_covariance_product_equals_enumeration(chain, seed):
     np.testing.assert_allclose(flat(covariance_product(chain, direction)), expected, **AGREE)
 
 
-@settings(max_examples=200)
 @given(single_chains(max_length=4), st.randoms(use_true_random=False), st.sampled_from([None, 0.0, -3.0]))
 def test_the_rest_equals_enumeration(chain, random, log_weight):
     scores = enumeration.scores(chain)

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
-from labseq_core._jit import parallel_from
 from labseq_core.chain import (
     ChainPotentials,
     batch,
@@ -17,6 +16,8 @@ from labseq_core.chain import (
     path_statistics,
     viterbi,
 )
+from labseq_core.compiling.routines import parallel_from
+from tests.examples import few
 from tests.reference import enumeration
 from tests.reference.strategies import join, single_chains
 
@@ -29,7 +30,6 @@ def possible(chain: ChainPotentials) -> bool:
     return bool(enumeration.best_scores(chain))
 
 
-@settings(max_examples=300)
 @given(single_chains())
 def test_every_routine_equals_enumeration(chain):
     if not possible(chain):
@@ -53,7 +53,6 @@ def test_every_routine_equals_enumeration(chain):
     np.testing.assert_allclose(max_marginals(chain), enumeration.max_marginals(chain), **SCORE)
 
 
-@settings(max_examples=200)
 @given(single_chains(), st.integers(1, 12))
 def test_k_best_lists_distinct_labellings_in_order(chain, k):
     if not possible(chain):
@@ -68,7 +67,6 @@ def test_k_best_lists_distinct_labellings_in_order(chain, k):
     assert tuple(found[0][0]) == tuple(viterbi(chain).labels)
 
 
-@settings(max_examples=50)
 @given(st.data(), st.sampled_from([2, 5, 6, 33, 40]))
 def test_a_batch_equals_its_sequences_one_by_one(data, n):
     first = data.draw(single_chains(forbid=False))
@@ -94,7 +92,6 @@ def test_a_batch_equals_its_sequences_one_by_one(data, n):
     np.testing.assert_allclose(spread.statistics.edge.sum(axis=0), posterior.statistics.edge, **PROBABILITY)
 
 
-@settings(max_examples=60)
 @given(single_chains(max_length=4), st.integers(6, 40), st.integers(0, 99))
 def test_many_sequences_in_lockstep_equal_enumeration(first, n, seed):
     """Groups with every kind of lane: short and long, forbidden, huge, impossible ones left out."""
@@ -119,7 +116,6 @@ def test_many_sequences_in_lockstep_equal_enumeration(first, n, seed):
     np.testing.assert_allclose(posterior.statistics.edge, edges, rtol=1e-8, atol=1e-10)
 
 
-@settings(max_examples=100)
 @given(single_chains(), st.randoms(use_true_random=False))
 def test_path_scores_and_statistics(chain, random):
     labels = np.array([random.randrange(chain.n_labels) for _ in range(len(chain.node))])
@@ -177,7 +173,7 @@ def test_underflow_behind_forbidden_transitions_is_not_lost():
 
 
 def test_results_do_not_depend_on_threads():
-    """The serial and the parallel twin of each batch loop give the same bits."""
+    """Each batch loop gives the same bits on one thread and on several."""
     rng = np.random.default_rng(1)
     offsets = np.cumsum([0, *rng.integers(1, 30, size=200)])
     node = rng.normal(size=(offsets[-1], 6))
@@ -199,11 +195,10 @@ def test_each_routine_has_one_signature():
     for name, routine in vars(batch).items():
         if name.endswith("_batch"):
             assert len(routine.serial.signatures) <= 1, name
-            assert len(routine.parallel.signatures) <= 1, name
-    assert len(batch.lockstep_batch.parallel.signatures) == 1
+    assert len(batch.lockstep_batch.serial.signatures) == 1
 
 
-@settings(max_examples=20)
+@few
 @given(single_chains(max_length=4))
 def test_the_compiled_routine_is_its_python_source(chain):
     if not possible(chain):
@@ -211,7 +206,7 @@ def test_the_compiled_routine_is_its_python_source(chain):
     chunks = batch.chunk_bounds(chain.offsets)
     arguments = (chain.start, chain.node, chain.edge_matrices, chain.stop, chain.offsets, chunks, chain.edge_stride)
     labels, scores = np.empty(len(chain.node), dtype=np.int64), np.empty(1)
-    batch.viterbi_batch.py_func(*arguments, labels, scores)
+    batch.viterbi_batch.py_func(0, chunks.size - 1, *arguments, labels, scores)
     np.testing.assert_array_equal(labels, viterbi(chain).labels)
 
 

@@ -4,32 +4,32 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from labseq_core._jit import parallel_from
 from labseq_core.chain import ChainPotentials, forward_backward, rest_of
-from labseq_core.chain.inference import exponentiated_edges
-from labseq_core.chain.off_truth import chunks_of_groups, group_bounds, off_truth_batch
+from labseq_core.chain.off_truth import OffTruth, off_truth
+from labseq_core.compiling.routines import parallel_from
 from tests.reference import enumeration
 
 RELATIVE = 1e-11  # of sums of positive terms
 
 
-def off_truth(potentials: ChainPotentials, labels: np.ndarray, sequences=None, log_weights=None):
-    """Rows, edge rows, 1 - p, log p and whether the log domain was needed, of sequences from the longest to the shortest."""
+def all_off_truth(potentials: ChainPotentials, labels: np.ndarray, sequences=None, log_weights=None) -> OffTruth:
+    """Of sequences from the longest to the shortest."""
     n, size = len(potentials), potentials.n_labels
     sequences = np.arange(n) if sequences is None else np.asarray(sequences)
     rows, edges = np.full_like(potentials.node, np.nan), np.full((n, size * size), np.nan)
-    rest, log_p, in_log_domain = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
-    groups = group_bounds(sequences, potentials.offsets)
-    off_truth_batch(
-        potentials.start, potentials.node, potentials.edge_matrices, potentials.stop, potentials.offsets, labels, sequences,
-        groups, chunks_of_groups(groups, sequences, potentials.offsets), *exponentiated_edges(potentials),
-        np.zeros(n) if log_weights is None else log_weights, log_weights is not None, rows, edges, rest, log_p,
-        in_log_domain, work=1000,
-    )  # fmt: skip
-    return rows, edges, rest, log_p, in_log_domain
+    found = OffTruth(rows, edges, np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, dtype=np.bool_))
+    off_truth(
+        potentials,
+        labels,
+        sequences,
+        np.zeros(n) if log_weights is None else log_weights,
+        log_weights is not None,
+        found,
+    )
+    return found
 
 
 def enumerated(one: ChainPotentials, truth: tuple[int, ...]):
@@ -58,7 +58,6 @@ def enumerated(one: ChainPotentials, truth: tuple[int, ...]):
     return np.array(rows, dtype=float), np.array(edges, dtype=float), float(rest)
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.sampled_from([0.5, 5.0, 20.0, 120.0]), st.booleans(), st.integers(1, 3))
 def test_against_enumeration(seed, certainty, forbid, size):
     rng = np.random.default_rng(seed)
@@ -73,7 +72,7 @@ def test_against_enumeration(seed, certainty, forbid, size):
         if (0, 2) not in used:
             edge[0, 2] = -np.inf
     batch = ChainPotentials(rng.normal(size=size), node, edge, rng.normal(size=size), offsets)
-    rows, edges, rest, log_p, _ = off_truth(batch, labels)
+    rows, edges, rest, log_p, _ = all_off_truth(batch, labels)
     for i, one in enumerate(batch):
         own = slice(offsets[i], offsets[i + 1])
         expected_rows, expected_edges, expected_rest = enumerated(one, tuple(labels[own].tolist()))
@@ -97,7 +96,7 @@ def test_long_and_short_sequences_with_any_scores(scale):
     )  # fmt: skip
     rest = rest_of(batch, labels)
     log_weights = -rest.log_odds  # so that the weight of each sequence is 1
-    rows, edges, left, log_p, in_log_domain = off_truth(batch, labels, log_weights=log_weights)
+    rows, edges, left, log_p, in_log_domain = all_off_truth(batch, labels, log_weights=log_weights)
     assert in_log_domain.any() == (scale > 100)
     np.testing.assert_allclose(np.log(left) - log_p, rest.log_odds, rtol=1e-9)
     expected = rest.statistics.node.copy()
@@ -111,7 +110,7 @@ def test_long_and_short_sequences_with_any_scores(scale):
     # Any choice of sequences gives the same, on one core or on all.
     some = np.array([0, 3, 21, 22, 60, 73])
     with parallel_from(0):
-        again = off_truth(batch, labels, some, log_weights)
+        again = all_off_truth(batch, labels, some, log_weights)
     for i in some:
         own = slice(offsets[i], offsets[i + 1])
         np.testing.assert_allclose(again[0][own], rows[own], rtol=1e-12, atol=1e-300)
@@ -127,7 +126,7 @@ def test_marginals_are_those_of_forward_backward():
     batch = ChainPotentials(
         np.zeros(4), rng.normal(size=(offsets[-1], 4)), rng.normal(size=(4, 4)), np.zeros(4), offsets
     )
-    rows, edges, *_ = off_truth(batch, labels)
+    rows, edges, *_ = all_off_truth(batch, labels)
     posterior = forward_backward(batch)
     expected = posterior.node_marginals.copy()
     expected[np.arange(len(labels)), labels] -= 1.0

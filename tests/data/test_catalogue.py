@@ -8,7 +8,7 @@ import pytest
 
 from labseq_core._checks import LabSeqError
 from labseq_core.data.catalogue import Catalogue, dataset_info, fetch_dataset, list_datasets, load_dataset
-from labseq_core.data.places import datasets_directory
+from labseq_core.places import datasets_directory
 
 PUBLIC = ["conll2002-es", "conll2000", "treebank-sample", "prosody", "ud-english-ewt", "wnut17", "ocr-letters", "cb513"]
 BUNDLED = [info.name for info in list_datasets() if info.bundled]

@@ -53,6 +53,15 @@ def test_fractions_part_the_sequences_and_leave_none_empty(n_sequences, seed):
         assert abs(parts[0].size - 0.8 * n_sequences) <= 1
 
 
+@given(st.lists(st.floats(0.001, 1.0), min_size=1, max_size=5), st.integers(0, 20))
+def test_no_part_is_empty_however_small_its_fraction(shares, more):
+    n_sequences = len(shares) + more
+    fractions = np.array(shares) / sum(shares)
+    parts = split_fractions(n_sequences, fractions, seed=None)
+    assert [part.size > 0 for part in parts] == [True] * len(shares)
+    np.testing.assert_array_equal(np.concatenate(parts), np.arange(n_sequences))
+
+
 def test_without_seed_the_order_is_kept():
     assert [part.tolist() for part in split_fractions(10, (0.8, 0.1, 0.1), seed=None)] == [list(range(8)), [8], [9]]
 

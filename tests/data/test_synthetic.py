@@ -15,7 +15,6 @@ import pytest
 from labseq_core import CRF, FeatureTemplate, load_dataset
 from labseq_core._checks import LabSeqError
 from labseq_core.data.grammars.hidden_chain import TOKEN, HiddenChain
-from labseq_core.data.places import datasets_directory
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.synthetic import (
     CORPORA,
@@ -26,6 +25,7 @@ from labseq_core.data.synthetic import (
     generate,
     write_bundled,
 )
+from labseq_core.places import datasets_directory
 
 NAMES = list(CORPORA)
 SAMPLE = 1500  # sentences

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
@@ -48,7 +48,6 @@ def assert_same(read: Sequences, written: Sequences) -> None:
         assert type(read.flat_columns[name]) is type(expected)
 
 
-@settings(max_examples=300)
 @given(batches(), st.sampled_from([" ", "\t"]), st.sampled_from(["utf-8", "latin-1"]))
 def test_conll_comes_back_or_is_refused(sequences, separator, encoding):
     file = io.BytesIO()
@@ -64,7 +63,6 @@ def test_conll_comes_back_or_is_refused(sequences, separator, encoding):
     assert_same(read_conll(file.getvalue(), **options), sequences)
 
 
-@settings(max_examples=300)
 @given(batches(), st.sampled_from([",", "\t", ";"]), st.sampled_from(["utf-8", "latin-1"]))
 def test_csv_comes_back_or_is_refused(sequences, delimiter, encoding):
     file = io.BytesIO()

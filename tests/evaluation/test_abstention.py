@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
@@ -54,19 +54,16 @@ def expect_naive(pairs, calibrated):
 
 
 @given(pairs=tokens(CONFIDENCES))
-@settings(max_examples=150)
 def test_probabilities_as_by_loops(pairs):
     expect_naive(pairs, calibrated=True)
 
 
 @given(pairs=tokens(GAPS))
-@settings(max_examples=100)
 def test_gaps_as_by_loops(pairs):
     expect_naive(pairs, calibrated=False)
 
 
 @given(pairs=tokens(CONFIDENCES), threshold=st.floats(-0.5, 1.5))
-@settings(max_examples=100)
 def test_any_threshold_as_by_loops(pairs, threshold):
     point = curve_of(pairs).at(threshold)
     answered = [good for good, sure in pairs if sure >= threshold]
@@ -80,7 +77,6 @@ def test_any_threshold_as_by_loops(pairs, threshold):
 
 
 @given(pairs=tokens(GAPS), coverage=st.floats(0.0, 1.0))
-@settings(max_examples=100)
 def test_the_threshold_for_a_coverage_is_the_highest(pairs, coverage):
     curve = curve_of(pairs, calibrated=False)
     found = curve.threshold_for(coverage)
@@ -93,7 +89,6 @@ def test_the_threshold_for_a_coverage_is_the_highest(pairs, coverage):
 
 
 @given(folds=st.lists(tokens(CONFIDENCES), min_size=1, max_size=4))
-@settings(max_examples=100)
 def test_folds_together_are_the_curve_of_all_tokens(folds):
     whole = [pair for fold in folds for pair in fold]
     together = AbstentionCurve.concatenate([curve_of(fold) for fold in folds])
@@ -118,7 +113,6 @@ def test_a_curve_survives_a_file(calibrated):
 
 
 @given(pairs=tokens(GAPS), coverage=st.floats(0.0, 1.0))
-@settings(max_examples=100)
 def test_the_surest_share_as_by_loops(pairs, coverage):
     point = curve_of(pairs, calibrated=False).at_coverage(coverage)
     # Groups of equal confidence, surest first, until there are enough.

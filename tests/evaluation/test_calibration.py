@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -31,7 +31,6 @@ def labelled_marginals(draw, known_only=False):
 
 
 @given(data=labelled_marginals(), bins=st.integers(1, 12))
-@settings(max_examples=150)
 def test_as_by_loops(data, bins):
     truth, marginals = data
     flat = [label for labels in truth for label in labels]
@@ -52,7 +51,6 @@ def test_as_by_loops(data, bins):
 
 
 @given(data=labelled_marginals(known_only=True))
-@settings(max_examples=50)
 def test_agrees_with_scikit_learn(data):
     truth, marginals = data
     flat, rows = [label for labels in truth for label in labels], np.concatenate(marginals)

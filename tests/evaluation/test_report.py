@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from labseq_core._checks import LabSeqError
 from labseq_core.evaluation import (
@@ -58,7 +58,6 @@ def test_predicting_nothing_scores_zero():
 
 
 @given(pair=labelling_pairs(BIO))
-@settings(max_examples=100)
 def test_report_holds_what_the_functions_give(pair):
     report = evaluate(*pair)
     assert report.accuracy == token_accuracy(*pair)
@@ -74,7 +73,6 @@ def test_report_holds_what_the_functions_give(pair):
 
 
 @given(pair=labelling_pairs(BIO))
-@settings(max_examples=100)
 def test_sequence_accuracy_counts_equal_lists(pair):
     equal = [true == predicted for true, predicted in zip(*pair)]
     assert sequence_accuracy(*pair) == sum(equal) / len(equal)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
@@ -91,13 +91,11 @@ def assert_counts_are_conllevals(y_true, y_pred):
 
 @pytest.mark.parametrize("alphabet", [BIO, IOE, ODD_BIO], ids=["bio", "ioe", "odd"])
 @given(data=st.data())
-@settings(max_examples=300)
 def test_counts_agree_with_a_naive_conlleval(alphabet, data):
     assert_counts_are_conllevals(*data.draw(labelling_pairs(alphabet)))
 
 
 @given(pair=labelling_pairs((*BIO, "NN", ".", "-LRB-", "")))
-@settings(max_examples=300)
 def test_other_labels_open_as_many_spans_as_in_conlleval(pair):
     """How many are *correct* is not compared: conlleval leaves a span of a label without '-' open before O."""
     scores, tally = segment_scores(*pair), conlleval.count(*pair)
@@ -105,14 +103,12 @@ def test_other_labels_open_as_many_spans_as_in_conlleval(pair):
 
 
 @given(pair=labelling_pairs(IOBES))
-@settings(max_examples=300)
 def test_spans_agree_with_seqeval(pair):
     for labels in (*pair[0], *pair[1]):
         assert spans(labels) == [(begin, last + 1, kind) for kind, begin, last in get_entities(labels)]
 
 
 @given(pair=labelling_pairs(BIO))
-@settings(max_examples=150)
 def test_scores_agree_with_seqeval(pair):
     scores = segment_scores(*pair)
     assert scores.precision == pytest.approx(precision_score(*pair, zero_division=0), abs=RATIO_TOLERANCE)
@@ -121,7 +117,6 @@ def test_scores_agree_with_seqeval(pair):
 
 
 @given(pair=labelling_pairs(BIO))
-@settings(max_examples=100)
 def test_kinds_add_up_to_the_whole(pair):
     scores = segment_scores(*pair)
     for name in ("correct", "predicted", "true"):

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core._checks import LabSeqError
@@ -76,7 +76,6 @@ def test_counts_by_hand():
 
 
 @given(pair=labelling_pairs(BIO))
-@settings(max_examples=150)
 def test_counts_are_those_of_each_sequence_alone(pair):
     counts = SequenceCounts.of(*pair)
     assert counts.accuracy == token_accuracy(*pair)
@@ -90,7 +89,6 @@ def test_counts_are_those_of_each_sequence_alone(pair):
 
 
 @given(pair=labelling_pairs((*BIO, "NN")), folds=st.integers(1, 4))
-@settings(max_examples=150)
 def test_folds_together_are_the_whole(pair, folds):
     y_true, y_pred = pair
     whole = SequenceCounts.of(y_true, y_pred)
@@ -131,7 +129,6 @@ def test_counts_survive_a_file(labels):
 
 @every_metric
 @given(pair=methods())
-@settings(max_examples=150, deadline=None)
 def test_few_sequences_are_enumerated(metric, pair):
     a, b = pair
     p = paired_permutation(counts_of(a), counts_of(b), metric)
@@ -228,7 +225,6 @@ def test_a_better_method_is_found():
 
 @every_metric
 @given(pair=methods())
-@settings(max_examples=60, deadline=None)
 def test_intervals_as_by_loops(metric, pair):
     a, b = pair
     weights = np.concatenate(list(significance._weight_blocks(len(a), 40, seed=3))).astype(np.int64)
@@ -302,7 +298,6 @@ def test_holm_by_hand(given_p, corrected):
 @given(
     p_values=st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.013, 0.02, 0.3, 0.5, 1.0]) | st.floats(0, 1), max_size=12)
 )
-@settings(max_examples=200)
 def test_holm_as_by_loops(p_values):
     corrected = holm(p_values)
     assert corrected.tolist() == pytest.approx(naive.holm(p_values), abs=TOLERANCE)

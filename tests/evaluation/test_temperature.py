@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -95,7 +95,6 @@ def test_the_temperature_goes_with_the_scale_of_the_scores():
 
 
 @given(potentials=single_chains(), temperature=st.sampled_from([0.01, 0.5, 1.0, 3.0, 1000.0]))
-@settings(max_examples=150, deadline=None)
 def test_marginals_by_enumeration(potentials, temperature):
     assume(max_marginals_are_possible(potentials))
     (rows,) = marginals_at([potentials], temperature)
@@ -103,7 +102,6 @@ def test_marginals_by_enumeration(potentials, temperature):
 
 
 @given(potentials=single_chains(), data=st.data())
-@settings(max_examples=150, deadline=None)
 def test_log_probabilities_by_enumeration_also_of_the_impossible_in_floats(potentials, data):
     """Scores of ±1e4 make probabilities of e^-10000, whose logarithm must still be right."""
     assume(max_marginals_are_possible(potentials))

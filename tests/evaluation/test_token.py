@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
 from labseq_core._checks import LabSeqError
@@ -86,7 +86,6 @@ def test_one_sequence_of_length_one(predicted, accuracy):
 
 
 @given(pair=labelling_pairs(BIO))
-@settings(max_examples=100)
 def test_agrees_with_scikit_learn(pair):
     y_true, y_pred = pair
     true, predicted = flat(y_true), flat(y_pred)
@@ -104,7 +103,6 @@ def test_agrees_with_scikit_learn(pair):
 
 
 @given(pair=labelling_pairs(BIO))
-@settings(max_examples=100)
 def test_hamming_risk_is_the_mean_error_of_a_sequence(pair):
     errors = [1 - accuracy_score(true, predicted) for true, predicted in zip(*pair)]
     assert hamming_risk(*pair) == pytest.approx(sum(errors) / len(errors), abs=RATIO_TOLERANCE)

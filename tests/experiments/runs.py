@@ -36,7 +36,7 @@ def wait(run_id: str, until: Callable[[RunStatus], bool]) -> list[RunStatus]:
         seen.append(status(run_id))
         if until(seen[-1]):
             return seen
-        time.sleep(0.02)
+        time.sleep(0.04)
     raise AssertionError(f"gave up waiting; last seen: {seen[-1]}")
 
 
@@ -50,7 +50,7 @@ def at_work(now: RunStatus) -> bool:
 
 def worker_ids(parent: int) -> list[int]:
     """The processes that train for another one."""
-    listing = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in listing.splitlines() if "labseq_core.experiments.worker" in line]
     return [int(words[0]) for words in rows if int(words[1]) == parent]
 
@@ -64,9 +64,19 @@ def outcomes_here(config: ExperimentConfig) -> dict[int, TaskOutcome]:
     return found
 
 
-def trained_here(config: ExperimentConfig) -> str:
-    """The id of a finished run that was trained in this process: for pages, the same as one of a worker, and sooner there."""
-    run_id, found = run_id_of(config), outcomes_here(config)
+def finished_run(config: ExperimentConfig) -> tuple[dict, list[dict], dict[str, bytes]]:
+    """What a store keeps of a run when it is finished; trained in this process, which is sooner there, and only once."""
+    run_id = run_id_of(config)
+    if run_id not in _finished_runs:
+        _finished_runs[run_id] = _finished_run(config, run_id)
+    return _finished_runs[run_id]
+
+
+_finished_runs: dict[str, tuple[dict, list[dict], dict[str, bytes]]] = {}  # by id, which says all that a run depends on
+
+
+def _finished_run(config: ExperimentConfig, run_id: str) -> tuple[dict, list[dict], dict[str, bytes]]:
+    found = outcomes_here(config)
     tasks = [
         {"label": task.label, "fold": task.fold, "point": task.point, "state": "done", "outcome": found[number].facts}
         for number, task in enumerate(tasks_of(config))
@@ -74,8 +84,14 @@ def trained_here(config: ExperimentConfig) -> str:
     blobs = {artefact_name(kind, n): data for n, outcome in found.items() for kind, data in outcome.blobs.items()}
     metrics = collect(config, found, {})
     row = {**run_row(config), "id": run_id, "state": "done", "metrics": metrics, "data_hash": metrics["data_hash"]}
-    RunStore().insert(row, tasks, blobs)
-    return run_id
+    return row, tasks, blobs
+
+
+def trained_here(config: ExperimentConfig) -> str:
+    """The id of a finished run that was trained in this process: for pages, the same as one of a worker."""
+    run = finished_run(config)
+    RunStore().insert(*run)
+    return run[0]["id"]
 
 
 def answers_of(run_id: str, label: str) -> Answers:

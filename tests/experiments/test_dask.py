@@ -73,7 +73,7 @@ def on_dask(config, cluster, monkeypatch, folder) -> str:
 def test_a_run_waits_for_workers_and_a_killed_one_is_made_up_for(cluster, monkeypatch, tmp_path):
     """The same numbers bit for bit as on this machine, although one of two workers is killed while it trains."""
     slow = MethodChoice("crf", {"max_iter": 150, "tol": 0.0, "l2": 1e-3})
-    config = quick(methods=(MethodChoice("hmm"), slow, MethodChoice("hmsvm")), folds=3)
+    config = quick(methods=(MethodChoice("hmm"), slow, MethodChoice("hmsvm", {"max_iter": 3})), folds=3)
     local = submit(config)
     wait(local, finished)
     here = result(local).csv()

@@ -1,14 +1,16 @@
 """What is shown before any click was really computed, from the data that is bundled now."""
 
+from dataclasses import replace
+
 import pytest
 
 from labseq_core.data.catalogue import list_datasets, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import token_accuracy
-from labseq_core.experiments import ExperimentConfig, default_results, model, predictions, result
+from labseq_core.experiments import ExperimentConfig, default_results, model, predictions, result, results
 from labseq_core.experiments.defaults import FAMILIES, default_configs
-from labseq_core.experiments.results import FIRST, defaults_directory
+from labseq_core.experiments.results import FIRST, defaults_directory, write_default
 from labseq_core.experiments.runner import data_hash, development_part, run_task, scored_part
 from labseq_core.experiments.tasks import tasks_of
 from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path
@@ -78,6 +80,20 @@ def test_kept_predictions_are_those_of_the_models(name):
         for one, other in zip(kept.confidences(), given.confidence, strict=True):
             assert one == pytest.approx(other, rel=SAME_ANSWERS)
         assert row["dev_accuracy"] == pytest.approx(token_accuracy(dev.labels, learner.predict(dev)), abs=ACCURACY)
+
+
+def test_a_default_made_anew_leaves_no_model_of_before(tmp_path, monkeypatch):
+    found = result("default:parity")
+    labels = [choice.label for choice in found.config.methods]
+    models, said = ({label: of("default:parity", label) for label in labels} for of in (model, predictions))
+    monkeypatch.setattr(results, "defaults_directory", lambda: tmp_path)
+    for choices in (found.config.methods, found.config.methods[:1]):
+        config = replace(found.config, methods=choices)
+        write_default("parity", replace(found, config=config), models, said)
+        archives = [f"parity.{choice.method}.npz" for choice in choices]
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+            ["parity.json", "parity.predictions.npz", *archives]
+        )
 
 
 def test_defaults_of_families_are_small():

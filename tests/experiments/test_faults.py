@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from functools import cache
 
 import pytest
 
@@ -15,6 +16,7 @@ from labseq_core.experiments import ExperimentConfig, MethodChoice, cancel, noti
 from labseq_core.experiments import service as service_module
 from labseq_core.experiments.damage import set_aside_stores
 from labseq_core.experiments.engine import ATTEMPTS
+from labseq_core.experiments.executors.local import LocalProcesses
 from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store import RunStore
 from tests.experiments.runs import PATIENCE, at_work, endless, finished, outcomes_here, quick, wait, worker_ids
@@ -37,10 +39,10 @@ def own_store(tmp_path, monkeypatch):
     close_engines()
 
 
-def many_folds() -> ExperimentConfig:
+def several_tasks(folds: int = 3) -> ExperimentConfig:
     """Tasks that take a moment each, so that something is always under way."""
     methods = (MethodChoice("hmm"), MethodChoice("crf", {"max_iter": 60, "tol": 0.0}), MethodChoice("perceptron"))
-    return quick(methods=methods, folds=5)
+    return quick(methods=methods, folds=folds)
 
 
 def start_owner(config: ExperimentConfig) -> tuple[subprocess.Popen, str]:
@@ -62,10 +64,16 @@ def finished_tasks(run_id: str) -> set[int]:
 
 def undisturbed_csv(config: ExperimentConfig, run_id: str) -> str:
     """What the run would say if nothing had happened: its tasks one after another in this process."""
+    return _undisturbed_csv(json.dumps(config.to_dict()), run_id)
+
+
+@cache
+def _undisturbed_csv(config: str, run_id: str) -> str:
     from labseq_core.experiments.collecting import collect
     from labseq_core.experiments.results import RunResult
 
-    return RunResult.of(run_id, config, {}, 0.0, collect(config, outcomes_here(config), {})).csv()
+    made = ExperimentConfig.from_dict(json.loads(config))
+    return RunResult.of(run_id, made, {}, 0.0, collect(made, outcomes_here(made), {})).csv()
 
 
 def kill_again_and_again(config: ExperimentConfig, kills: int, seed: int) -> tuple[str, int]:
@@ -101,7 +109,7 @@ def kill_again_and_again(config: ExperimentConfig, kills: int, seed: int) -> tup
 @pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.slow)])
 def test_kills_at_random_moments_lose_nothing(kills):
     """Interrupted and resumed is the same as undisturbed, to the last digit."""
-    config, killed, round_number = many_folds(), 0, 0
+    config, killed, round_number = several_tasks(folds=5), 0, 0
     while killed < kills:  # a run is over after some kills: the next has another seed
         now = ExperimentConfig.from_dict({**config.to_dict(), "seed": round_number})
         few = min(5, kills - killed)
@@ -112,20 +120,37 @@ def test_kills_at_random_moments_lose_nothing(kills):
 
 
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_told():
-    others = set(worker_ids(os.getpid()))  # of tests before, on their way out
+    killed: set[int] = set()
     run_id = submit(endless())
     for time_over in (False, False, True):
         wait(run_id, lambda now: at_work(now) or finished(now))
-        (worker,) = set(worker_ids(os.getpid())) - others
-        os.kill(worker, signal.SIGKILL)
-        others.add(worker)
+        living = set(worker_ids(os.getpid())) - killed  # the one that trains, and one that may wait for its first task
+        assert living
+        for worker in living:
+            os.kill(worker, signal.SIGKILL)
+        killed.update(living)
         if not time_over:
-            wait(run_id, lambda now: bool(set(worker_ids(os.getpid())) - others))
+            wait(run_id, lambda now: bool(set(worker_ids(os.getpid())) - killed))
     now = wait(run_id, finished)[-1]
     assert now.state == "failed"
     assert "ended unexpectedly 3 times" in now.error
     after = submit(quick())
     assert wait(after, finished)[-1].state == "done"
+
+
+def test_a_process_that_cannot_be_started_is_tried_again_and_then_told(monkeypatch):
+    tried = []
+
+    def refuse(self, job, listener):
+        tried.append(job.id)
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(LocalProcesses, "submit", refuse)
+    run_id = submit(quick(methods=(MethodChoice("hmm"),), folds=0))
+    wait(run_id, finished)
+    assert status(run_id).state == "failed"
+    assert f"ended unexpectedly {ATTEMPTS} times" in status(run_id).error
+    assert len(tried) == ATTEMPTS
 
 
 def test_another_process_cancels_a_run():
@@ -140,7 +165,7 @@ def test_another_process_cancels_a_run():
 
 
 def test_two_processes_that_ask_the_same_share_one_run():
-    config = many_folds()
+    config = several_tasks()
     owner, run_id = start_owner(config)
     wait(run_id, lambda now: now.state == "running")
     assert submit(config) == run_id
@@ -168,7 +193,7 @@ def test_a_dead_run_is_resumed_by_the_next_server_but_not_for_ever():
 
 def test_a_store_that_is_removed_or_damaged_while_a_run_is_at_work(tmp_path):
     path = tmp_path / "runs.sqlite"
-    config = many_folds()
+    config = several_tasks()
     run_id = submit(config)
     wait(run_id, lambda now: any(task.state == "done" for task in now.tasks))
     for part in tmp_path.glob("runs.sqlite*"):
@@ -189,7 +214,7 @@ def test_a_store_that_is_removed_or_damaged_while_a_run_is_at_work(tmp_path):
 
 
 def test_a_full_disk_delays_a_run_and_loses_nothing(monkeypatch):
-    config = many_folds()
+    config = several_tasks()
     run_id = submit(config)
     wait(run_id, lambda now: now.state == "running")
     connect, full = sqlite3.connect, [True]

@@ -4,12 +4,13 @@ import json
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
 from labseq_core._checks import LabSeqError
-from labseq_core.experiments.damage import set_aside_stores
+from labseq_core.experiments.damage import alone, set_aside_stores
 from labseq_core.experiments.owners import Owner, is_alive, owners_directory
 from labseq_core.experiments.store import RunStore, StoreDamaged, StoreUnusable
 
@@ -86,7 +87,7 @@ def test_many_processes_write_at_once(store):
         "from labseq_core.experiments.store import RunStore\n"
         "from tests.experiments.test_store import TASKS, row\n"
         "store, name = RunStore(Path(sys.argv[1])), sys.argv[2]\nowner = Owner(store.path)\n"
-        "for number in range(20):\n"
+        "for number in range(40):\n"
         "    run = f'{name}-{number}'\n"
         "    assert store.claim(row(run), TASKS, owner.token)\n"
         "    for task in range(2):\n"
@@ -98,16 +99,32 @@ def test_many_processes_write_at_once(store):
     processes = [
         subprocess.Popen([sys.executable, "-c", script, str(store.path), f"p{number}"], text=True, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE)
-        for number in range(10)
+        for number in range(5)
     ]  # fmt: skip
     got = [process.stdout.readline().strip() for process in processes]
     for process in processes:
         process.communicate("\n")
         assert process.returncode == 0
-    assert sorted(got) == ["False"] * 9 + ["True"]
+    assert sorted(got) == ["False"] * 4 + ["True"]
     runs = store.list(limit=1000)
     assert sum(run["state"] == "done" for run in runs) == 200
     assert all(task["outcome"] == {"x": task["number"]} for task in store.tasks("p3-7", outcomes=True))
+
+
+def test_only_one_at_a_time_makes_or_mends_a_store(store):
+    done = []
+
+    def make() -> None:
+        with alone(store.path):
+            done.append("second")
+
+    with alone(store.path):
+        other = threading.Thread(target=make)
+        other.start()
+        other.join(0.3)
+        done.append("first")
+    other.join(10.0)
+    assert done == ["first", "second"]
 
 
 @pytest.mark.parametrize("broken", ["text", "head", "middle"])

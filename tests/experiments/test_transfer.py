@@ -16,6 +16,7 @@ from labseq_core.experiments import (
     import_run,
     list_runs,
     model,
+    pin,
     predictions,
     result,
 )
@@ -48,6 +49,15 @@ def test_an_exported_run_is_the_same_elsewhere(run_id, tmp_path, monkeypatch):
     assert import_run(packed) == run_id, "one that is here already stays"
     delete(run_id)
     assert list_runs() == []
+
+
+def test_a_run_of_ones_own_is_not_replaced_by_a_file(run_id):
+    packed = export_run(run_id)
+    pin(run_id)
+    (before,) = list_runs()
+    assert (before.pinned, before.imported) == (True, False)
+    assert import_run(packed) == run_id
+    assert list_runs() == [before]
 
 
 def test_the_tables_say_what_the_run_says(run_id):

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from labseq_core import LabSeqError
@@ -38,7 +38,6 @@ chains = some.builds(
 )
 
 
-@settings(max_examples=60)
 @given(chains)
 def test_every_quantity_is_that_of_all_labellings(potentials):
     lattice = Lattice(potentials)
@@ -54,7 +53,6 @@ def test_every_quantity_is_that_of_all_labellings(potentials):
     np.testing.assert_array_equal(found[0][0], lattice.labels)
 
 
-@settings(max_examples=30)
 @given(chains)
 def test_nodes_are_sums_and_maxima_over_beginnings_and_endings(potentials):
     """From the definition: all ways to reach a node, all ways to go on from it."""
@@ -79,7 +77,6 @@ def test_nodes_are_sums_and_maxima_over_beginnings_and_endings(potentials):
         assert enumeration.score(potentials, tuple(labels)) == pytest.approx(max(own), abs=1e-10)
 
 
-@settings(max_examples=40)
 @given(chains)
 def test_the_compiled_recursions_say_the_same(potentials):
     lattice = Lattice(potentials)
@@ -94,7 +91,6 @@ def test_the_compiled_recursions_say_the_same(potentials):
         assert score == pytest.approx(expected_score, abs=1e-10)
 
 
-@settings(max_examples=40)
 @given(chains)
 def test_each_step_makes_the_value_of_its_node(potentials):
     lattice = Lattice(potentials)

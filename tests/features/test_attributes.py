@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import LabSeqError
@@ -50,7 +50,6 @@ tokens = st.one_of(st.text(max_size=4), st.lists(names, max_size=4), st.dictiona
 sequences = st.lists(st.lists(tokens, min_size=1, max_size=4), max_size=4)
 
 
-@settings(max_examples=150)
 @given(sequences)
 def test_dicts_lists_and_words(X):
     encoded = encode_attributes(X)
@@ -61,7 +60,6 @@ def test_dicts_lists_and_words(X):
     assert encoded.values.dtype == np.float64
 
 
-@settings(max_examples=50)
 @given(sequences, st.lists(names, unique=True, max_size=6))
 def test_a_vocabulary_keeps_only_what_it_knows(X, known):
     vocabulary = Alphabet(known)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import FeatureTemplate, LabSeqError
@@ -36,7 +36,6 @@ def test_string_columns_are_named_and_windowed():
         assert sorted(more[t]) == sorted([*token_attributes(["a", "b", "c"], t, "S2", 1), f"pos={tag}"])
 
 
-@settings(max_examples=60)
 @given(st.lists(real_values, min_size=1, max_size=12), st.sampled_from([1, 3]))
 def test_raw_values_are_kept_and_missing_ones_left_out(values, window):
     data = one_column(values)
@@ -138,7 +137,6 @@ words = st.sampled_from(["a", "b", "c", "d"])
 lines = st.lists(st.lists(words, min_size=1, max_size=5), min_size=1, max_size=5)
 
 
-@settings(max_examples=60)
 @given(
     lines, st.lists(st.lists(st.sampled_from(["a", "b", "c", "new"]), min_size=1, max_size=4), min_size=1, max_size=3)
 )
@@ -156,7 +154,6 @@ def test_log_probabilities_equal_counting_by_hand(train, test):
                 np.testing.assert_allclose(got, expected, **LOG_PROBABILITY)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.lists(words, min_size=1, max_size=5), min_size=2, max_size=5))
 def test_a_sentence_that_is_learned_from_is_left_out_of_its_own_counts(train):
     found = FeatureTemplate("prosody", window=1, bins=0).encode(train).attributes()

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import FeatureTemplate, LabSeqError
@@ -43,7 +43,6 @@ def assert_same_array(one: np.ndarray, other: np.ndarray, name: str) -> None:
     np.testing.assert_array_equal(one, other, err_msg=name)
 
 
-@settings(max_examples=150)
 @given(sentences, st.sampled_from(WORD_TEMPLATES), st.sampled_from([1, 3, 5]), st.booleans())
 def test_encoding_equals_a_function_per_token(lines, name, window, joint):
     template = FeatureTemplate(name, window=window, joint=joint)
@@ -82,7 +81,6 @@ def test_a_line_read_by_eye():
     ])  # fmt: skip
 
 
-@settings(max_examples=50)
 @given(sentences, st.data())
 def test_selecting_is_encoding_the_selection(lines, data):
     numbers = data.draw(st.lists(st.integers(0, len(lines) - 1), max_size=6))
@@ -93,7 +91,6 @@ def test_selecting_is_encoding_the_selection(lines, data):
     assert selected.attributes() == [encoded.attributes()[i] for i in numbers]
 
 
-@settings(max_examples=50)
 @given(sentences, sentences)
 def test_attributes_that_a_vocabulary_lacks_are_dropped(train, test):
     template = FeatureTemplate("S3", window=5)

@@ -7,7 +7,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import FeatureTemplate
@@ -48,7 +48,6 @@ def looked_up(template: FeatureTemplate, data, vocabulary: Alphabet) -> EncodedS
         return template.encode(data, vocabulary)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(any_word, max_size=6), st.booleans(), st.booleans())
 def test_looks_say_what_string_methods_say(words, initial, joint):
     looks = looks_of(words)
@@ -84,7 +83,6 @@ def test_one_very_long_word_does_not_widen_the_others():
     assert look_attributes(int(looks[0]), False, False) == ("first=lower", "last=.", "dot_end")
 
 
-@settings(deadline=None, max_examples=150)
 @given(lines, lines, odd_names, st.sampled_from(WORD_TEMPLATES), st.sampled_from([1, 3, 5]), st.booleans())
 def test_lookup_gives_what_names_give(train, test, odd, name, window, joint):
     template = FeatureTemplate(name, window=window, joint=joint)
@@ -119,7 +117,6 @@ def test_columns_and_large_batches(options, window):
         assert_same(looked_up(template, test, vocabulary), template.encode(test).with_vocabulary(vocabulary))
 
 
-@settings(deadline=None, max_examples=60)
 @given(lines, st.sampled_from(WORD_TEMPLATES), st.booleans())
 def test_attributes_are_numbered_as_they_come_up_word_by_word(data, name, joint):
     starts = {line[0] for line in data}

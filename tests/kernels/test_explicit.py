@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import LabSeqError
@@ -66,14 +66,12 @@ def check(kernel, train: EncodedSequences, new: EncodedSequences) -> None:
     assert size.features == pytest.approx(mapped.n_attributes, rel=0.02, abs=2)
 
 
-@settings(max_examples=100)
 @given(batches(BINARY, WORDS), batches(), kernels_up_to(3))
 def test_inner_products_are_the_kernel_for_0_1_attributes(train, new, kernel):
     if train.values.size == 0:
         check(kernel, train, new)
 
 
-@settings(max_examples=100)
 @given(batches(REAL), batches(), kernels_up_to(2))
 def test_inner_products_are_the_kernel_for_real_values(train, new, kernel):
     check(kernel, train, new)

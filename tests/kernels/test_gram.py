@@ -5,11 +5,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import LabSeqError
-from labseq_core._jit import parallel_from
+from labseq_core.compiling.routines import parallel_from
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import RBF, Gram, Linear, Normalized, Observations, Polynomial, cross_blocks, cross_product
 from labseq_core.kernels import blocks as module
@@ -48,7 +48,6 @@ def budget(observations: Observations, kernel, n_rows: float, itemsize: int = 8)
     )
 
 
-@settings(max_examples=60)
 @given(batches(), batches(), kernels, st.integers(1, 9))
 def test_cross_blocks_are_the_definition(left, right, kernel, tile):
     left = left.with_vocabulary(right.vocabulary)
@@ -179,29 +178,32 @@ def test_nothing_is_allocated_before_it_is_refused():
     assert peak < 2**14
 
 
-def test_both_twins_and_plain_python_give_the_same_bits():
+def in_three_ways(routine, arguments: tuple, new) -> list[np.ndarray]:
+    """The array that a routine fills: on this thread, by chunks on several, and by its Python source."""
+    alone, shared, plain = new(), new(), new()
+    routine(*arguments, alone, work=0)
+    with parallel_from(0):
+        routine(*arguments, shared, work=0)
+    routine.py_func(0, arguments[-1].size - 1, *arguments, plain)
+    return [alone, shared, plain]
+
+
+def test_threads_and_plain_python_give_the_same_bits():
     observations = random_observations(120)
     gram = Gram(Polynomial(2), observations)
     columns, view = KernelColumns(Linear(), observations), observations.vectors
     arguments = (view.indptr, view.indices, view.values, np.arange(120), *columns._indices[0], np.array([0, 50, 120]))
-    results = []
-    for twin in (inner_products.serial, inner_products.parallel, inner_products.py_func):
-        results.append(np.empty((120, 120)))
-        twin(*arguments, results[-1])
+    results = in_three_ways(inner_products, arguments, lambda: np.empty((120, 120)))
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
     stored, change = gram.rows(np.arange(120)), np.random.default_rng(0).normal(size=(9, 3))
-    sums = []
-    for twin in (add_stored_rows.serial, add_stored_rows.parallel, add_stored_rows.py_func):
-        sums.append(np.ones((3, 120)))
-        twin(stored, np.arange(9), change, np.array([0, 100, 120]), sums[-1])
+    arguments = (stored, np.arange(9), change, np.array([0, 100, 120]))
+    sums = in_three_ways(add_stored_rows, arguments, lambda: np.ones((3, 120)))
     np.testing.assert_array_equal(sums[0], sums[1])
     np.testing.assert_array_equal(sums[0], sums[2])
     beta = np.random.default_rng(1).normal(size=(3, 120))
-    products = []
-    for twin in (stored_product.serial, stored_product.parallel, stored_product.py_func):
-        products.append(np.empty((120, 3)))
-        twin(stored, np.arange(120)[::-1].copy(), beta, np.array([0, 7, 120]), products[-1])
+    arguments = (stored, np.arange(120)[::-1].copy(), beta, np.array([0, 7, 120]))
+    products = in_three_ways(stored_product, arguments, lambda: np.empty((120, 3)))
     np.testing.assert_array_equal(products[0], products[1])
     np.testing.assert_allclose(products[0], products[2], **SUM)
     np.testing.assert_allclose(products[0][::-1], stored @ beta.T, **SUM)

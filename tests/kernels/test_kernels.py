@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import labseq_core
@@ -43,7 +43,6 @@ def with_named_words(encoded, kernel):
     return "word[-1]=la" in encoded.vocabulary or "word[-1]" not in repr(kernel)
 
 
-@settings(max_examples=150)
 @given(batches(), kernels)
 def test_every_kernel_is_its_definition_and_positive_semi_definite(encoded, kernel):
     if not with_named_words(encoded, kernel):

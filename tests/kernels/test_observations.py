@@ -1,7 +1,7 @@
 """Distinct observations against dicts."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core.features import FeatureTemplate, encode_attributes
@@ -22,7 +22,6 @@ def rows_of(vectors: SparseRows, names) -> list[dict[str, float]]:
     return found
 
 
-@settings(max_examples=80)
 @given(batches())
 def test_exact_duplicates_are_merged_in_order_of_appearance(encoded):
     observations = Observations.of(encoded)

@@ -1,7 +1,7 @@
 """The kernel between labelled sequences: by its definition, and positive semi-definite (T Theorem 1)."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core.kernels import Observations, sequence_kernel
@@ -11,7 +11,6 @@ from tests.reference import dual_perceptron
 from tests.reference import kernels as naive
 
 
-@settings(max_examples=40)
 @given(batches(), kernels, st.sampled_from([0.1, 1.0, 3.0]), st.integers(0, 1000))
 def test_the_sequence_kernel_is_its_definition_and_positive_semi_definite(encoded, kernel, eta, seed):
     if not with_named_words(encoded, kernel):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 
@@ -36,7 +36,6 @@ def assert_counted(model: ColumnModel, encoded: EncodedSequences, counted: Count
     np.testing.assert_allclose(found, expected, **LOG_PROBABILITY)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data(), st.sampled_from([1e-3, 0.1, 1.0, 7.0]))
 def test_scores_equal_counting_in_loops(data, k):
     sequences = st.lists(st.lists(TOKENS, min_size=1, max_size=4), min_size=1, max_size=5)

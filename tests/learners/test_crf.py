@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labseq_core import CRF, FeatureTemplate, LabSeqError
-from labseq_core._jit import parallel_from
+from labseq_core.compiling.routines import parallel_from
 from labseq_core.data.sequences import Sequences
 from tests.reference import enumeration, toy
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -22,6 +22,7 @@ from labseq_core import (
 )
 from labseq_core.features import encode_attributes
 from labseq_core.learners import dual_perceptron as module
+from tests.examples import few
 from tests.learners.test_perceptron import as_dicts, orders
 from tests.reference import dual_perceptron as naive
 from tests.reference import toy
@@ -66,7 +67,7 @@ def assert_same(found: dict, expected: dict) -> None:
         np.testing.assert_allclose(found.get(key, 0.0), expected.get(key, 0.0), **COEFFICIENT, err_msg=str(key))
 
 
-@settings(max_examples=12)
+@few
 @given(
     st.integers(0, 10_000), st.sampled_from(EXACT), st.sampled_from(["gram", "explicit"]), st.booleans(), st.booleans(),
     st.integers(1, 2), st.sampled_from([1.0, 0.5]),

@@ -1,6 +1,7 @@
 """What every method of the registry must do, whatever it is."""
 
 import inspect
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,10 @@ X, Y = toy.corpus(seed=30, n_sequences=24)
 every_method = pytest.mark.parametrize("method", METHODS)
 every_probabilistic_method = pytest.mark.parametrize("method", [id for id, one in METHODS.items() if one.probabilistic])
 every_learner = pytest.mark.parametrize("learner", sorted({one.learner for one in METHODS.values()}, key=repr))
+# One id of each learner: what the other ids fix is the value of an option.
+one_of_each_learner = pytest.mark.parametrize(
+    "method", {one.learner: method for method, one in reversed(METHODS.items())}.values()
+)
 # A grid of two values for one option of each method.
 GRIDS = {
     "maxent": {"l2": [0.1, 10.0]},
@@ -31,8 +36,14 @@ GRIDS = {
 }  # fmt: skip
 
 
-def fitted(method: str, **options):
-    return make_learner(method, **options).fit(X, Y)
+def fitted(method: str):
+    return make_learner(method).fit(X, Y)
+
+
+@cache
+def known(method: str):
+    """A model that is only asked, never fitted again."""
+    return fitted(method)
 
 
 def assert_same_potentials(one, other, data=X) -> None:
@@ -121,7 +132,7 @@ def test_parameters_follow_scikit_learn(method):
         make_learner(method, nonsense=1)
 
 
-@every_method
+@one_of_each_learner
 def test_grid_search_works_on_lists(method):
     search = GridSearchCV(make_learner(method), GRIDS[method], cv=KFold(3), error_score="raise").fit(X, Y)
     assert set(search.best_params_) == set(GRIDS[method])
@@ -147,15 +158,15 @@ def test_fit_gives_itself_and_changes_no_hyper_parameter(method):
 
 @every_method
 def test_same_call_same_bits(method):
-    assert_same_potentials(fitted(method), fitted(method))
+    assert_same_potentials(fitted(method), known(method))
     learner = make_learner(method)
     learner.fit([["other", "data"]], [["Q", "R"]])
-    assert_same_potentials(learner.fit(X, Y), fitted(method))  # nothing is left of an earlier fit
+    assert_same_potentials(learner.fit(X, Y), known(method))  # nothing is left of an earlier fit
 
 
 @every_method
 def test_predictions_have_the_shape_of_the_data(method):
-    model = fitted(method)
+    model = known(method)
     assert model.classes_ == sorted({label for y in Y for label in y})
     predicted = model.predict(X)
     assert [len(labels) for labels in predicted] == [len(x) for x in X]
@@ -169,7 +180,7 @@ def test_predictions_have_the_shape_of_the_data(method):
 
 @every_method
 def test_k_best_starts_with_the_prediction(method):
-    model = fitted(method)
+    model = known(method)
     for labels, found in zip(model.predict(X), model.k_best(X, 4), strict=True):
         assert found[0][0] == labels
         scores = [score for _, score in found]
@@ -182,7 +193,7 @@ def test_k_best_starts_with_the_prediction(method):
 @every_method
 def test_score_gaps_are_differences_of_whole_labellings(method):
     """Between the best labelling and the best with another label at the token, which stands among the k best."""
-    model = fitted(method)
+    model = known(method)
     short = [x[:3] for x in X[:6]]
     assert model.score_gaps([]) == []
     for labels, gaps, found in zip(
@@ -195,7 +206,7 @@ def test_score_gaps_are_differences_of_whole_labellings(method):
 
 @every_probabilistic_method
 def test_probabilities(method):
-    model = fitted(method)
+    model = known(method)
     for x, rows in zip(X, model.marginals(X), strict=True):
         assert rows.shape == (len(x), len(model.classes_))
         np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=1e-12)
@@ -214,7 +225,7 @@ def test_probabilities(method):
 
 @pytest.mark.parametrize("method", [id for id, one in METHODS.items() if not one.probabilistic])
 def test_methods_without_probabilities_say_so(method):
-    model = fitted(method)
+    model = known(method)
     for ask in (
         lambda: model.marginals(X), lambda: model.predict_marginals(X), lambda: model.log_prob(X, Y),
         lambda: model.predict(X, decode="posterior"),
@@ -232,7 +243,7 @@ def test_the_callback_is_told_and_can_stop(method):
     fractions = [progress.fraction for progress in heard]
     assert fractions == sorted(fractions)
     assert all(np.isfinite(progress.objective) for progress in heard)
-    assert_same_potentials(model, fitted(method))  # being watched changes nothing
+    assert_same_potentials(model, known(method))  # being watched changes nothing
 
     calls = []
     stopped = make_learner(method).fit(X, Y, callback=lambda progress: calls.append(progress) or False)
@@ -244,7 +255,7 @@ def test_the_callback_is_told_and_can_stop(method):
 
 @every_method
 def test_history(method):
-    history = fitted(method).history_
+    history = known(method).history_
     assert {"iteration", "objective", "seconds"} <= set(history.columns)
     assert history["iteration"].is_monotonic_increasing
     assert (history["seconds"] >= 0).all()
@@ -270,7 +281,7 @@ def test_the_template_travels_with_the_model(method):
 def test_sequences_carry_their_labels(method):
     data = Sequences.from_lists(X, Y)
     model = make_learner(method).fit(data)
-    assert_same_potentials(model, fitted(method))  # without a template the word is the attribute, as for word lists
+    assert_same_potentials(model, known(method))  # without a template the word is the attribute, as for word lists
     assert model.score(data) == model.score(X, Y)
     other = [list(reversed(y)) for y in Y]
     assert_same_potentials(make_learner(method).fit(data, other), make_learner(method).fit(X, other))
@@ -292,7 +303,7 @@ def test_columns_travel_too(method):
 
 @every_method
 def test_empty_and_strange_input(method):
-    model = fitted(method)
+    model = known(method)
     assert model.predict([]) == []
     assert model.potentials([]) == []
     assert model.k_best([], 2) == []
@@ -337,7 +348,7 @@ def test_a_fit_that_fails_leaves_no_model(method):
         model.fit([["nuevo"], ["otro"]], [["P"], ["Q"]], callback=interrupted)
     with pytest.raises(LabSeqError, match="is not fitted yet; call fit first"):
         model.predict(X)
-    assert_same_potentials(model.fit(X, Y), fitted(method))
+    assert_same_potentials(model.fit(X, Y), known(method))
 
 
 @every_probabilistic_method
@@ -345,16 +356,16 @@ def test_log_prob_of_an_unknown_label_is_a_clear_error(method):
     with pytest.raises(
         LabSeqError, match="y has the label 'NEW', which the model was not trained on; it knows A, B, C"
     ):
-        fitted(method).log_prob([["uno"]], [["NEW"]])
-    assert fitted(method).log_prob([], []).shape == (0,)
+        known(method).log_prob([["uno"]], [["NEW"]])
+    assert known(method).log_prob([], []).shape == (0,)
 
 
 @every_method
 def test_numpy_arrays_as_sequences(method):
     as_arrays = [np.array(x) for x in X], [np.array(y) for y in Y]
     model = make_learner(method).fit(*as_arrays)
-    assert_same_potentials(model, fitted(method))
-    assert model.predict(as_arrays[0]) == fitted(method).predict(X)
+    assert_same_potentials(model, known(method))
+    assert model.predict(as_arrays[0]) == known(method).predict(X)
 
 
 def test_unknown_methods_are_named():

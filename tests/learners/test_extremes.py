@@ -9,14 +9,14 @@ from tests.reference import toy
 
 every_method = pytest.mark.parametrize("method", METHODS)
 ONE = {"rtol": 1e-9}
-MANY_LABELS = 300
+MANY_LABELS = 260  # more than a byte can count
 LONG = ("sgps-sequence", "sgps", "boost", "logitboost", "maxent")  # of those that take longest with so many
-# Few passes, weak penalties, and the weight without which 1/p of a sequence of length l is 300^l.
+# Few passes, weak penalties, and the weight without which 1/p of a sequence of length l is 260^l.
 QUICK = {
     "maxent": {"max_iter": 3}, "crf": {"max_iter": 3}, "crf-marginal": {"max_iter": 3, "l2": 1e-3},
     "crf-marginal-exp": {"max_iter": 3}, "exp": {"max_iter": 3, "l2": 1e-3, "length_decay": 1 / MANY_LABELS},
-    "perceptron": {"epochs": 3}, "dual-perceptron": {"epochs": 3}, "boost": {"rounds": 330}, "logitboost": {"rounds": 330},
-    "hmsvm": {"max_iter": 2},
+    "perceptron": {"epochs": 3}, "dual-perceptron": {"epochs": 3}, "boost": {"rounds": 290}, "logitboost": {"rounds": 290},
+    "hmsvm": {"max_iter": 3},
     "gps": {"max_iter": 10, "l2": 0.1}, "gps-newton": {"max_iter": 3, "l2": 0.1},
     "sgps": {"fraction": 1.0, "per_step": 3, "l2": 0.1, "refit": "last"},
     "sgps-sequence": {"fraction": 1.0, "per_step": 1, "l2": 0.1, "refit": "last"},
@@ -113,10 +113,10 @@ def test_a_corpus_with_a_single_label(method):
     "method",
     [pytest.param(method, marks=pytest.mark.slow) if method in LONG else method for method in METHODS],
 )
-def test_300_labels(method):
+def test_many_labels(method):
     """Words that nearly name their labels, in a fixed round of labels."""
     rng = np.random.default_rng(2)
-    Y = [[f"L{(3 * i + t) % MANY_LABELS:03d}" for t in range(3)] for i in range(110)]
+    Y = [[f"L{(3 * i + t) % MANY_LABELS:03d}" for t in range(3)] for i in range(95)]
     X = [[f"w{label[1:]}" if rng.random() < 0.9 else "w" for label in y] for y in Y]
     model = make_learner(method, **QUICK.get(method, {})).fit(X, Y)
     assert len(model.classes_) == MANY_LABELS

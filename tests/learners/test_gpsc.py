@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import (
@@ -29,6 +29,7 @@ from labseq_core.solvers import map_problems
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
+from tests.examples import few
 from tests.reference import enumeration, gp, toy
 from tests.reference import kernels as naive
 
@@ -439,7 +440,7 @@ def test_bad_options(options, message):
         GPSC(**options).fit(X, Y)
 
 
-@settings(max_examples=15)
+@few
 @given(
     st.lists(st.lists(st.sampled_from(["a", "b", "a b", ""]), min_size=1, max_size=4), min_size=1, max_size=5),
     st.randoms(use_true_random=False), st.sampled_from(ROUTES), st.sampled_from(["lbfgs", "newton"]),

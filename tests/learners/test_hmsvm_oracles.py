@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 from labseq_core import HMSVM
+from tests.examples import few
 from tests.reference import toy
 from tests.reference.margins import DenseMargins
 
@@ -77,7 +78,7 @@ def test_the_optimum_is_that_of_a_general_solver(slack, rescale):
 
 
 @every_variant
-@settings(max_examples=10)
+@few
 @given(seed=st.integers(0, 10_000), values=st.booleans(), labels=st.sampled_from(["AB", "ABC"]))
 def test_what_is_reported_is_so_and_proves_itself(slack, rescale, seed, values, labels):
     """α is feasible, w = Σ α ΔΨ, primal and dual are those of the definitions: by weak duality both are optimal."""

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import StructuredPerceptron
 from labseq_core.learners import perceptron as module
+from tests.examples import few
 from tests.reference import perceptron as naive
 from tests.reference import toy
 
@@ -36,7 +37,7 @@ def assert_weights(model: StructuredPerceptron, expected: naive.Weights) -> None
         np.testing.assert_allclose(value, expected.get(key, 0.0), **AVERAGE, err_msg=str(key))
 
 
-@settings(max_examples=15)
+@few
 @given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.booleans(), st.integers(1, 3))
 def test_weights_equal_algorithm_1(seed, averaged, start_stop, shuffle, epochs):
     X, Y = toy.corpus(seed, n_sequences=7, max_length=4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import LabSeqError
@@ -26,7 +26,6 @@ def any_labels(chain: ChainPotentials, random) -> tuple[int, ...]:
     return tuple(random.randrange(chain.n_labels) for _ in range(len(chain.node)))
 
 
-@settings(max_examples=100)
 @given(single_chains(), st.randoms(use_true_random=False))
 def test_value_and_gradient_equal_enumeration(chain, random):
     possible = [y for y, score in enumeration.scores(chain).items() if score > -np.inf]
@@ -70,7 +69,6 @@ def test_gradient_is_the_slope_of_the_value(n_labels, per_position):
             np.testing.assert_allclose(getattr(gradient, name)[place], slope, **DIFFERENCE, err_msg=f"{name}{place}")
 
 
-@settings(max_examples=40)
 @given(st.lists(single_chains(max_length=3, forbid=False), min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_a_batch_adds_up_its_sequences(chains, random):
     first = next((chain for chain in chains if not chain.edge_stride), None)

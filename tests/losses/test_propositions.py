@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from labseq_core.chain import ChainPotentials, forward_backward, viterbi
@@ -38,7 +38,6 @@ def n_ranked_higher(chain: ChainPotentials, truth: tuple[int, ...]) -> int:
     return sum(score >= scores[truth] for y, score in scores.items() if y != truth)
 
 
-@settings(max_examples=150)
 @given(labelled_chains())
 def test_proposition_1_log_loss_bounds_wrong_sequences(case):
     chain, truth = case
@@ -46,7 +45,6 @@ def test_proposition_1_log_loss_bounds_wrong_sequences(case):
     assert holds(LOG_2 * wrong, log_loss(chain, np.array(truth))[0])
 
 
-@settings(max_examples=150)
 @given(labelled_chains())
 def test_proposition_2_marginal_loss_bounds_wrong_labels(case):
     chain, truth = case
@@ -57,7 +55,6 @@ def test_proposition_2_marginal_loss_bounds_wrong_labels(case):
     assert holds(len(truth) + wrong, marginal_exponential_loss(chain, np.array(truth))[0])
 
 
-@settings(max_examples=150)
 @given(labelled_chains(), st.sampled_from([1.0, 0.5, 0.1]))
 def test_proposition_3_exponential_loss_bounds_the_rank(case, decay):
     chain, truth = case
@@ -66,7 +63,6 @@ def test_proposition_3_exponential_loss_bounds_the_rank(case, decay):
     assert holds(weight * n_ranked_higher(chain, truth), value)
 
 
-@settings(max_examples=60)
 @given(st.lists(labelled_chains(), min_size=2, max_size=4))
 def test_the_bounds_add_up_over_sequences(cases):
     """Summed risks, as the losses are: 2.13 and 2.17 both carry 1/n, 2.14, 2.15 and 2.18 do not."""

@@ -1,11 +1,11 @@
 """Scores and gradients by word type against dense products with the attributes themselves."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import FeatureTemplate
-from labseq_core._jit import parallel_from
+from labseq_core.compiling.routines import parallel_from
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.by_type import TypeScoring
 
@@ -35,7 +35,6 @@ def check(encoded: EncodedSequences, rng: np.random.Generator, n_labels: int = 3
     np.testing.assert_allclose(gradient, matrix.T @ statistics, **SUM)
 
 
-@settings(deadline=None, max_examples=60)
 @given(corpora, st.sampled_from(["S1", "S2", "S3", "POS"]), st.sampled_from([1, 3, 5]), st.integers(0, 2**32 - 1))
 def test_types_give_the_same_products_as_attributes(corpus, name, window, seed):
     rng = np.random.default_rng(seed)
@@ -46,7 +45,6 @@ def test_types_give_the_same_products_as_attributes(corpus, name, window, seed):
         check(encoded, rng)
 
 
-@settings(deadline=None, max_examples=30)
 @given(corpora, corpora, st.integers(0, 2**32 - 1))
 def test_a_foreign_vocabulary_drops_attributes_in_both_forms(corpus, other, seed):
     template = FeatureTemplate("S3")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import LabSeqError
@@ -11,6 +11,7 @@ from labseq_core.chain.constraints import bio_constraints
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import RBF, Gram, Linear, Normalized, Observations, Polynomial, TokenMatch
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, RunningScores
+from tests.examples import few
 from tests.kernels.strategies import BINARY, WORDS, batches, kernels
 from tests.kernels.test_kernels import with_named_words
 from tests.reference import kernels as naive
@@ -26,7 +27,6 @@ def coefficients(observations: Observations, n_labels: int, seed: int) -> tuple[
     return beta, rng.normal(size=(n_labels, n_labels))
 
 
-@settings(max_examples=60)
 @given(batches(), batches(), kernels, st.integers(1, 3), st.integers(0, 1000))
 def test_scores_are_the_definition(train, new, kernel, n_labels, seed):
     if not with_named_words(train, kernel):
@@ -58,7 +58,7 @@ def test_scores_are_the_definition(train, new, kernel, n_labels, seed):
 
 
 @pytest.mark.parametrize("kernel", EXPLICIT, ids=str)
-@settings(max_examples=20)
+@few
 @given(train=batches(BINARY, WORDS), new=batches(), seed=st.integers(0, 1000))
 def test_both_routes_give_the_same_scores(kernel, train, new, seed):
     observations, new = Observations.of(train), new.with_vocabulary(train.vocabulary)
@@ -71,7 +71,6 @@ def test_both_routes_give_the_same_scores(kernel, train, new, seed):
         np.testing.assert_allclose(one.node, other.node, **SCORES)
 
 
-@settings(max_examples=30)
 @given(batches(), kernels, st.integers(1, 3), st.integers(0, 1000))
 def test_the_way_back_is_the_transpose_in_the_inner_product_of_the_kernel(train, kernel, n_labels, seed):
     """<G β, s> over positions = <β, b>_G, b the coefficients of the statistics s."""

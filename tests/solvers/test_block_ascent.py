@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from labseq_core.solvers import block_ascent
 from labseq_core.solvers.block_ascent import ascend, project
+from tests.examples import few
 
 OBJECTIVE = {"rtol": 1e-7, "atol": 1e-9}
 POINT = {"rtol": 1e-9, "atol": 1e-9}
@@ -48,7 +49,7 @@ def solved(gram: np.ndarray, target: np.ndarray, cap: float, upper: float, ridge
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25)
+@few
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(6, 9))
 def test_the_optimum_is_that_of_a_general_solver(kind, seed, size, rank):
     cap, upper, ridge = KINDS[kind]
@@ -79,12 +80,11 @@ def test_weight_moves_between_equal_vectors_to_the_higher_target():
     np.testing.assert_allclose(alpha, [0.0, 0.5], **POINT)
 
 
-@settings(max_examples=200)
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=6), st.sampled_from([0.0, 0.5, 2.0, np.inf]))
 def test_projection_on_a_simplex(values, cap):
     point = np.array(values)
     found = point.copy()
-    project(found, cap, np.inf, np.empty(10))
+    project(found, cap, np.inf)
     assert (found >= 0.0).all()
     assert found.sum() <= cap + 1e-12
     # What is nearest: x - P(x) makes an obtuse angle with every feasible direction, so with all corners.
@@ -95,7 +95,7 @@ def test_projection_on_a_simplex(values, cap):
 
 def test_projection_on_a_box():
     point = np.array([-1.0, 0.2, 5.0])
-    project(point, np.inf, 0.3, np.empty(3))
+    project(point, np.inf, 0.3)
     np.testing.assert_array_equal(point, [0.0, 0.2, 0.3])
 
 

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core.chain import ChainPotentials
@@ -11,6 +11,7 @@ from labseq_core.features import encode_attributes
 from labseq_core.solvers.boosting_features import feature_lists, longest_first
 from labseq_core.solvers.boosting_steps import bounds_along
 from labseq_core.solvers.coordinate_boosting import Booster
+from tests.examples import few
 from tests.reference.boosting import NaiveBoosting
 
 CLOSE = 1e-8  # relative: what two ways to sum up may differ by
@@ -66,7 +67,7 @@ def random_weights(seed: int, size: int = 200, scale: float = 1.0) -> np.ndarray
     return np.random.default_rng(seed).normal(scale=scale, size=size)
 
 
-@settings(max_examples=25)
+@few
 @given(corpora(), st.integers(0, 5), st.sampled_from([1.0, 0.4]))
 def test_z_below_tight_below_loose(corpus, seed, length_decay):
     booster, naive = make(
@@ -85,7 +86,7 @@ def test_z_below_tight_below_loose(corpus, seed, length_decay):
         assert (curves["tight"] <= curves["loose"] * (1 + CLOSE)).all()
 
 
-@settings(max_examples=25)
+@few
 @given(
     corpora(), st.sampled_from(["loose", "tight"]), st.sampled_from([1e-6, 1e-3, 0.3]), st.sampled_from([1.0, 0.3]),
     st.integers(0, 3),
@@ -96,7 +97,7 @@ def test_the_choices_of_algorithm_3(corpus, kind, smoothing, length_decay, seed)
     assert_rounds_agree(booster, naive, kind, rounds=6)
 
 
-@settings(max_examples=10)
+@few
 @given(corpora(max_length=3), st.sampled_from([1e-3, 0.1]))
 def test_exact_steps(corpus, smoothing):
     booster, naive = make(*corpus, bound="exact", smoothing=smoothing)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labseq_core import SequenceBoost
-from labseq_core._jit import parallel_from
+from labseq_core.compiling.routines import parallel_from
 from labseq_core.solvers import coordinate_boosting
 from tests.solvers.test_boosting import make, random_weights
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labseq_core._jit import parallel_from
+from labseq_core.compiling.routines import parallel_from
 from labseq_core.solvers.curvature import CurvatureMemory, dot
 
 AGREE = {"rtol": 1e-8, "atol": 1e-10}

@@ -4,13 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
 from labseq_core.solvers.descent import Minimum
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import ROUNDING, minimise
+from tests.examples import few
 
 # With a gradient of relative size 1e-7 the point errs by 1e-7 · ‖point‖ / least curvature, at most about 1e-6 here.
 # A line search that compares values cannot see more: near a minimum of size 40 they differ by less than rounding.
@@ -70,7 +71,7 @@ def test_a_gradient_of_any_size_leads_down():
     np.testing.assert_allclose(found.point, np.log(600.0 / 60.0) / 660.0, **POINT)
 
 
-@settings(max_examples=25)
+@few
 @given(st.integers(0, 1000), st.integers(1, 20), st.sampled_from([1.0, 10.0, 1e3]))
 def test_quadratics(seed, size, condition):
     function, centre = quadratic(seed, size, condition)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core.solvers.history import Recorder
 from labseq_core.solvers.lbfgs import minimise
 from labseq_core.solvers.owlqn import minimise_l1
+from tests.examples import few
 
 TIGHT = {"max_iter": 2000, "tol": 1e-9}
 CONDITION = 1e-6
@@ -29,7 +30,7 @@ def coordinate_descent(X: np.ndarray, y: np.ndarray, l1: float) -> np.ndarray:
     return w
 
 
-@settings(max_examples=25)
+@few
 @given(st.integers(0, 10_000), st.floats(0.01, 40.0))
 def test_the_optimum_satisfies_the_subgradient_conditions(seed, l1):
     _, _, function = least_squares(seed)
