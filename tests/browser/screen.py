@@ -17,15 +17,21 @@ _PLOTS = """plots => plots.map(plot => JSON.stringify({
     notes: plot.layout.annotations?.map(a => [a.x, a.y, a.text]),
 }, (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value))"""
 _BETWEEN_LOOKS = 100  # milliseconds
+# The cells of a table come a little after the table: as many rows as it says, unless it has none.
+_TABLES_ARE_FILLED = """() => [...document.querySelectorAll('[data-testid=stDataFrame]')].every(frame => {
+    const grid = frame.querySelector('[role=grid]');
+    return grid && (Number(grid.getAttribute('aria-rowcount')) <= 1 || grid.querySelector('[role=gridcell]'));
+})"""
 _INPUTS = "inputs => inputs.map(i => i.type === 'checkbox' ? i.checked : i.value)"
 
 
 def shown(page: Page) -> dict:
     """All texts with their numbers, the cells of tables, the data of charts, and what stands in boxes and sliders.
 
-    Taken when two looks see the same: cells follow a table a little later.
+    Taken when two looks see the same.
     """
     page.evaluate("document.activeElement?.blur()")  # a box in use counts its characters
+    page.wait_for_function(_TABLES_ARE_FILLED)
     before, now = None, _look(page)
     while before != now:
         page.wait_for_timeout(_BETWEEN_LOOKS)
