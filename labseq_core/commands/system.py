@@ -54,7 +54,7 @@ def compile_ahead(chosen: argparse.Namespace) -> None:
     from labseq_core.compiling import ahead, kept
 
     bar = Bar(_COMPILING)
-    kept.compile_quietly()
+    kept.on_miss = kept.say_nothing
     ahead.prepare(report=lambda title, fraction: bar.show(fraction, title))
     bar.close()
 

@@ -6,19 +6,16 @@ Any number of processes may do this at once: a part is made by one of them, the 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import errno
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite.binding import get_host_cpu_name
 
 from labseq_core.chain import ChainPotentials, forward_backward, k_best, max_marginals, path_scores, viterbi
 from labseq_core.chain.batch import FEWEST_LANES
@@ -29,7 +26,7 @@ from labseq_core.file_lock import lock
 from labseq_core.learners.options import Option
 from labseq_core.learners.registry import METHODS, make_learner, method_options
 
-WHILE_INPUT_IS_OPEN = "--while-input-is-open"  # for `main`: end when nobody can write to standard input any more
+_HELD = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)  # what a lock says that another process has
 NICENESS = 10  # of the process beside a server, as of those that train: visitors come first
 WORDS = [*[["Ana", "lives", "in", "Lima", "."]] * 5, ["It", "rains"]]  # enough of one length for lanes
 LABELS = [*[["B", "O", "O", "B", "O"]] * 5, ["O", "O"]]
@@ -79,7 +76,7 @@ def _choices(options: Mapping[str, Option]) -> Iterator[dict]:
     for name, option in options.items():
         for choice in option.choices:
             if name == "route":
-                yield from ({"kernel": kernel, name: choice} for kernel in KERNELS if _goes(kernel, choice))
+                yield from ({"kernel": kernel, name: choice} for kernel in KERNELS if _route_supports(kernel, choice))
             elif choice != option.default and choice != "bio":  # no routine of its own, and not for these labels
                 yield {name: choice, **({"slack": "l1"} if name == "rescale" else {})}
     if "l1" in options:
@@ -88,7 +85,7 @@ def _choices(options: Mapping[str, Option]) -> Iterator[dict]:
         yield {"start_stop": True}
 
 
-def _goes(kernel: str, route: str) -> bool:
+def _route_supports(kernel: str, route: str) -> bool:
     return route != "explicit" or kernel.startswith(("linear", "poly"))
 
 
@@ -150,14 +147,14 @@ def load(method_id: str, report: Callable[[str, float], None] | None = None) -> 
 
 
 def _make(name: str) -> bool:
-    """Whether a part is there now; not if another process is at it."""
+    """Whether a part is there now; not if another process is making it."""
     if _is_ready(name):
         return True
     with _turn(name) as is_ours:
         if is_ours and not _is_ready(name):
             PARTS[name].make()
-            if (mark := _mark(name)) is not None:
-                with contextlib.suppress(OSError):  # it is compiled, but could not be kept
+            if (mark := _mark(name)) is not None and not kept.write_failed:
+                with contextlib.suppress(OSError):
                     mark.touch()
         return is_ours
 
@@ -177,8 +174,8 @@ def _turn(name: str) -> Iterator[bool]:
     with file:
         try:
             lock(file.fileno())
-        except OSError:
-            yield False
+        except OSError as problem:
+            yield problem.errno not in _HELD  # where files cannot be locked, everybody makes what is missing
         else:
             yield True
 
@@ -190,22 +187,15 @@ def _is_ready(name: str) -> bool:
 
 def _mark(name: str) -> Path | None:
     directory = kept.code_directory()
-    return directory and directory / f"{name}-{_everything()}.ready"
-
-
-@cache
-def _everything() -> str:
-    """Of all compiled sources, and of the processor, since several may share a home directory."""
-    return hashlib.sha256(" ".join([*kept.source_digests(), get_host_cpu_name()]).encode()).hexdigest()[:12]
+    return directory and directory / f"{name}-{kept.core_digest()}.ready"
 
 
 def main() -> None:
-    """What the dashboard's server starts beside itself: make everything, at the lowest priority."""
-    if WHILE_INPUT_IS_OPEN in sys.argv[1:]:
-        threading.Thread(target=_end_with_input, daemon=True).start()
+    """What the dashboard's server starts beside itself: make everything, at low priority, as long as the server lives."""
+    threading.Thread(target=_end_with_input, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(max(0, NICENESS - os.nice(0)))  # who started it may have done so already
-    kept.compile_quietly()
+    kept.on_miss = kept.say_nothing
     while not _all_made():  # another server's process is at it; if that dies, it is done here
         time.sleep(0.5)
     kept.remove_unused()

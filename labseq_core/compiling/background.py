@@ -4,6 +4,7 @@ all its visitors would wait. Where no process can do it, the server does it afte
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -15,10 +16,11 @@ from labseq_core.compiling import ahead, kept
 AFTER_VISIT = 1.5  # seconds for the first visitor's browser to draw the first page before compiling takes a core
 WITHOUT_VISIT = 10.0
 FAILURES = 2  # processes that may fail
-PASSES = 6  # processes in all: files that vanish again and again are not our business
-COMMAND = [sys.executable, "-m", "labseq_core.compiling.ahead", ahead.WHILE_INPUT_IS_OPEN]
+PASSES = 6  # processes in all, even if files keep disappearing
+COMMAND = [sys.executable, "-m", "labseq_core.compiling.ahead"]
 TROUBLE = (
-    "LabSeq could not compile beforehand: a part of a page that is opened for the first time may take up to a minute."
+    "LabSeq could not compile in the background, so a view may take up to a minute when it is first opened. The server log "
+    "says why; LABSEQ_CACHE_DIR may name another directory for compiled code."
 )
 
 
@@ -62,11 +64,12 @@ class Background:
         """None: there is nothing to wait for. Costs nothing once everything is there."""
         if self._complete or self.trouble is not None:
             return None
-        ready = ahead.ready_parts()
-        missing = [name for name in ahead.PARTS if name not in ready]
-        if self._has_ended_well() or not (missing or self._is_at_work()):
-            self._complete = True
-            return None
+        with self._lock:
+            ready = ahead.ready_parts()
+            missing = [name for name in ahead.PARTS if name not in ready]
+            if self._has_ended_well() or not (missing or self._is_at_work()):
+                self._complete = True
+                return None
         title = ahead.PARTS[missing[0]].title if missing else "the last routines"
         return Progress(title, len(ready), len(ahead.PARTS))
 
@@ -94,7 +97,8 @@ class Background:
             self._give_up()
             return
         if hasattr(os, "setpriority"):  # before it loads anything
-            os.setpriority(os.PRIO_PROCESS, self.process.pid, ahead.NICENESS)
+            with contextlib.suppress(OSError):  # the server itself may have less priority than that
+                os.setpriority(os.PRIO_PROCESS, self.process.pid, ahead.NICENESS)
         threading.Thread(target=self._wait, args=(self.process,), name="labseq-compiling", daemon=True).start()
 
     def _wait(self, process: subprocess.Popen) -> None:
@@ -117,15 +121,15 @@ class Background:
         return self.process is not None and self.process.poll() == 0
 
     def _give_up(self) -> None:
-        self.trouble = TROUBLE
-        kept.refuse_to_compile(False)
+        kept.on_miss = kept.tell_once
         print(f"labseq: {TROUBLE}", file=sys.stderr, flush=True)
+        self.trouble = TROUBLE
 
     def _missed(self, routine: str) -> None:
         """What `kept` calls: a page needs a routine without machine code."""
         with self._lock:
             if self._complete or self._has_ended_well():
-                # Files have vanished, are damaged, or could not be written.
+                # Files have vanished, are damaged, or could not be written; or this one came just now, then the pass is short.
                 if routine in self._asked or self.passes >= PASSES:
                     print(f"labseq: the server compiles {routine} itself", file=sys.stderr, flush=True)
                     return

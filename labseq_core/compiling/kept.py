@@ -18,12 +18,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
 import llvmlite
 import numba
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 
@@ -32,19 +33,20 @@ from labseq_core.places import cache_root
 
 PRIVATE_VARIABLE = "LABSEQ_PRIVATE_CODE"  # names the temporary directory to the processes that this one starts
 ROOM = 100 << 20  # bytes that must be free where machine code is kept; all of it takes a quarter of that
+_PRIVATE = "labseq-compiled-"  # how the names of such directories begin
 UNUSED_AFTER = 7 * 24 * 3600  # seconds after which machine code of other sources or versions is removed
 _CORE = Path(__file__).resolve().parents[1]
 _IMPORTS = re.compile(r"^\s*from (labseq_core[\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
 class NotCompiledYet(Exception):
-    """A routine is needed that this process must not compile itself, because others wait for it (see `refuse_to_compile`).
+    """A routine is needed that this process must not compile itself, because others wait for it (see `on_miss`).
 
     Neither a `LabSeqError` nor a `RuntimeError`: nobody who catches those, since input can be wrong, may take it for an answer.
     """
 
     def __init__(self, routine: str):
-        super().__init__(f"{routine} is still being compiled; this happens at the first start only")
+        super().__init__(f"{routine.rpartition('-')[0]} is still being compiled; this happens at the first start only")
         self.routine = routine
 
     @property
@@ -54,34 +56,25 @@ class NotCompiledYet(Exception):
         return directory is not None and any(directory.glob(f"{self.routine}-*.code"))
 
 
-def _tell_once(routine: str) -> None:
+def tell_once(routine: str) -> None:
     """What a program does when it compiles: say so, since a first `fit` is silent for seconds otherwise."""
     global on_miss
-    on_miss = _say_nothing
+    on_miss = say_nothing
     print("LabSeq compiles what it needs for this machine; the first time only ...", file=sys.stderr, flush=True)
 
 
-def _say_nothing(routine: str) -> None:
-    pass
+def say_nothing(routine: str) -> None:
+    """For processes that report themselves what they compile."""
 
 
-def _refuse(routine: str) -> None:
+def refuse(routine: str) -> None:
+    """For processes in which others would wait."""
     raise NotCompiledYet(routine)
 
 
-on_miss: Callable[[str], None] = _tell_once  # is told a routine's name before it is compiled
-
-
-def refuse_to_compile(refuse: bool = True) -> None:
-    """Whether a routine without machine code raises `NotCompiledYet` in this process: a server has others that compile."""
-    global on_miss
-    on_miss = _refuse if refuse else _tell_once
-
-
-def compile_quietly() -> None:
-    """For processes that report what they compile themselves."""
-    global on_miss
-    on_miss = _say_nothing
+# Is told a routine (its name and the digest of its sources) that has no machine code, before it is compiled.
+on_miss: Callable[[str], None] = tell_once
+write_failed = False  # whether this process could not write some machine code
 
 
 def versions_digest() -> str:
@@ -102,14 +95,18 @@ def code_directory() -> Path | None:
     with contextlib.suppress(OSError, LabSeqError):
         return _made_writable(cache_root() / f"compiled-{versions_digest()}")
     with contextlib.suppress(OSError):
-        directory = Path(tempfile.mkdtemp(prefix="labseq-compiled-"))
+        directory = Path(tempfile.mkdtemp(prefix=_PRIVATE))
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
+        _made_writable(directory)
         os.environ[PRIVATE_VARIABLE] = str(directory)
-        return _made_writable(directory)
+        return directory
     return None
 
 
 def _made_writable(directory: Path) -> Path:
+    """Or one that has code of these sources already: it is read even where nothing more can be written."""
+    if any(directory.glob(f"*-{core_digest()}.ready")):
+        return directory
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=directory) as probe:
         probe.write(b"0")
@@ -123,15 +120,48 @@ def source_digest(source: Path) -> str:
     """Of a file with compiled routines and of all of ours that it imports, directly or not."""
     seen, waiting = {source}, [source]
     while waiting:
-        for module, names in _IMPORTS.findall(waiting.pop().read_text(encoding="utf-8")):
-            for found in _imported_files(module, re.findall(r"\w+", names)):
-                if found not in seen:
-                    seen.add(found)
-                    waiting.append(found)
-    digest = hashlib.sha256()
-    for path in sorted(seen):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:12]
+        for imported in _imports(waiting.pop()):
+            if imported not in seen:
+                seen.add(imported)
+                waiting.append(imported)
+    return _digest(seen)
+
+
+@cache
+def core_digest() -> str:
+    """Of all that decides what is compiled, which is more than what is compiled, and of the processor: several may share a home
+    directory.
+    """
+    sources = _digest(path for path in _CORE.rglob("*.py") if "_dashboard" not in path.parts)
+    processor = f"{get_host_cpu_name()} {get_host_cpu_features().flatten()}"
+    return _hash(f"{sources} {processor} {numba.config.DISABLE_JIT}".encode())
+
+
+def _digest(sources: Iterable[Path]) -> str:
+    named = sorted((_name(source), source) for source in sources)
+    return _hash(b"".join(name.encode() + _contents(source) for name, source in named))
+
+
+def _name(source: Path) -> str:
+    """The same in a wheel and in a tree."""
+    return source.relative_to(_CORE).as_posix() if source.is_relative_to(_CORE) else source.name
+
+
+def _hash(contents: bytes) -> str:
+    return hashlib.sha256(contents).hexdigest()[:12]
+
+
+@cache
+def _contents(source: Path) -> bytes:
+    return source.read_bytes()
+
+
+@cache
+def _imports(source: Path) -> list[Path]:
+    if source == _CORE / "compiling" / "routines.py":  # what it imports keeps machine code and calls it, and makes none
+        return []
+    statements = _IMPORTS.findall(_contents(source).decode())
+    return [path for module, names in statements for path in _imported_files(module, re.findall(r"\w+", names))]
 
 
 def _imported_files(module: str, names: list[str]) -> list[Path]:
@@ -143,19 +173,13 @@ def _imported_files(module: str, names: list[str]) -> list[Path]:
     return own if len(own) == len(names) else [*own, place / "__init__.py"]
 
 
-def source_digests() -> list[str]:
-    """Of all files with compiled routines."""
-    marks = (b"\n@compiled", b"\n@BatchRoutine")
-    texts = {source: source.read_bytes() for source in sorted(_CORE.rglob("*.py"))}
-    return [source_digest(source) for source, text in texts.items() if any(mark in text for mark in marks)]
-
-
 class KeptCode(_Cache):
     """The cache of one routine, in the shape that numba's dispatchers ask for."""
 
     def __init__(self, function: Callable):
-        self.routine = f"{function.__module__}.{function.__qualname__}".removeprefix("labseq_core.")
-        self._source = Path(function.__code__.co_filename)
+        name = f"{function.__module__}.{function.__qualname__}".removeprefix("labseq_core.")
+        # Of the sources as they are loaded: who edits them while this process runs must not get its code for theirs.
+        self.routine = f"{name}-{source_digest(Path(function.__code__.co_filename).resolve())}"
         self._enabled = True
 
     @property
@@ -168,7 +192,10 @@ class KeptCode(_Cache):
         if path is not None:
             # Whatever cannot be read is made again: a file cut short by a full disk, or one of another build.
             with contextlib.suppress(Exception):
-                return CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
+                found = CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
+                with contextlib.suppress(OSError):
+                    os.utime(path)  # used, says the clean-up
+                return found
         on_miss(self.routine)
         return None
 
@@ -177,21 +204,22 @@ class KeptCode(_Cache):
         if path is None or data.library.has_dynamic_globals or any(not lifted.can_cache for lifted in data.lifted):
             return
         reduced = pickle.dumps(data._reduce())
-        with contextlib.suppress(OSError):  # the routine is compiled, and works; only the next process makes it again
+        partial = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}")
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}")
-            try:
-                partial.write_bytes(reduced)
-                os.replace(partial, path)
-            finally:
+            partial.write_bytes(reduced)
+            os.replace(partial, path)
+        except OSError:  # the routine is compiled, and works; only the next process makes it again
+            global write_failed
+            write_failed = True
+            with contextlib.suppress(OSError):
                 partial.unlink(missing_ok=True)
 
     def _path(self, sig, codegen) -> Path | None:
         directory = code_directory()
         if directory is None or not self._enabled:
             return None
-        key = hashlib.sha256(f"{sig} {codegen.magic_tuple()}".encode()).hexdigest()[:12]
-        return directory / f"{self.routine}-{source_digest(self._source)}-{key}.code"
+        return directory / f"{self.routine}-{_hash(f'{sig} {codegen.magic_tuple()}'.encode())}.code"
 
     def enable(self) -> None:
         self._enabled = True
@@ -207,19 +235,32 @@ class KeptCode(_Cache):
 
 
 def remove_unused() -> None:
-    """Remove what has not been used for a week: directories of other versions, routines of other sources, and what a process
-    that was killed had begun to write.
+    """Remove what has not been used for a week: code of other versions, routines of other sources, what a killed process had
+    begun to write, and the private directories of killed processes.
     """
-    directory, sources = code_directory(), source_digests()
+    directory = code_directory()
     if directory is None:
         return
-    with contextlib.suppress(OSError):
-        os.utime(directory)
-        old = time.time() - UNUSED_AFTER
-        for other in directory.parent.glob("compiled-*"):
+    old = time.time() - UNUSED_AFTER
+    for other in [*_other_directories(directory), *Path(tempfile.gettempdir()).glob(f"{_PRIVATE}*")]:
+        with contextlib.suppress(OSError):
             if other != directory and other.stat().st_mtime < old:
                 shutil.rmtree(other, ignore_errors=True)
-        for path in directory.glob("*-*-*.*"):
-            is_used = path.suffix == ".ready" or (path.suffix == ".code" and path.name.split("-")[-2] in sources)
+    used = {core_digest(), *map(source_digest, _CORE.rglob("*.py"))}
+    for path in directory.glob("*-*.*"):
+        is_used = path.suffix == ".lock" or (path.suffix in (".code", ".ready") and used & set(path.stem.split("-")))
+        with contextlib.suppress(OSError):
             if not is_used and path.stat().st_mtime < old:
-                path.unlink(missing_ok=True)
+                path.unlink()
+                for mark in directory.glob("*.ready"):  # which promises that its code is there
+                    if not mark.stem.endswith(core_digest()):
+                        mark.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        os.utime(directory)
+
+
+def _other_directories(directory: Path) -> list[Path]:
+    name = re.compile("compiled-[0-9a-f]{12,16}")
+    if not name.fullmatch(directory.name):  # a private one, in a place that is not ours
+        return []
+    return [other for other in directory.parent.glob("compiled-*") if name.fullmatch(other.name)]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from labseq_core.compiling import ahead, background
+from labseq_core.compiling import background
 from labseq_core.compiling.kept import NotCompiledYet
 
 LOOK_EVERY = 1.5  # seconds between two looks
@@ -44,10 +44,11 @@ def part_of_page(what: str | None = None) -> Iterator[None]:
 
     what: a part of one line, such as "the estimated time".
     """
+    then = _state()  # before: what is finished while this part is tried counts as a change
     try:
         yield
     except NotCompiledYet as missing:
-        st.fragment(_in_its_place, run_every=LOOK_EVERY)(missing, _state(), what)
+        st.fragment(_in_its_place, run_every=LOOK_EVERY)(missing, then, what)
 
 
 def _in_its_place(missing: NotCompiledYet, then: tuple[bool, int], what: str | None) -> None:
@@ -63,6 +64,5 @@ def _in_its_place(missing: NotCompiledYet, then: tuple[bool, int], what: str | N
 
 def _state() -> tuple[bool, int]:
     """Whether something is being compiled, and how many parts are there."""
-    beside = background.of_server
-    at_work = beside is not None and beside.progress() is not None
-    return at_work, len(ahead.ready_parts())
+    now = background.of_server and background.of_server.progress()
+    return (False, 0) if now is None else (True, now.done)

@@ -16,12 +16,13 @@ from streamlit.testing.v1 import AppTest
 from labseq_core.compiling import kept
 from labseq_core.dashboard_settings import app_path
 from pages.ui import session
+from pages.ui.navigation import _IN_APP as IN_APP
 from tests.app.views import VIEWS
 
 
 def seen(page: str, choices: dict[str, str]) -> dict:
     app = AppTest.from_file(str(app_path()), default_timeout=120)
-    app.session_state["in app"] = True
+    app.session_state[IN_APP] = True
     for name, value in choices.items():
         app.query_params[name] = value
     began = time.process_time()  # of all threads, whatever else the machine does
@@ -43,12 +44,11 @@ def raise_it(problem: Exception) -> None:
 
 def main() -> None:
     session.unexpected = raise_it
-    kept.refuse_to_compile()
-    seen("history", {})  # what is loaded once
+    kept.on_miss = kept.refuse
+    seen("start", {})  # what is loaded once
     cold = [seen(*view) for view in VIEWS]
     os.environ["LABSEQ_CACHE_DIR"] = sys.argv[1]
     kept.code_directory.cache_clear()
-    kept.refuse_to_compile(False)
     warm = [seen(*row["view"]) for row in cold if row["preparing"]]
     print(json.dumps({"cold": cold, "warm": warm}))
 

@@ -75,7 +75,7 @@ def shown(monkeypatch) -> list[str]:
 
 def test_what_is_not_compiled_is_no_error_and_the_rest_of_the_page_goes_on(shown):
     with session.shown_errors():
-        raise kept.NotCompiledYet("chain.somewhere")
+        raise kept.NotCompiledYet("chain.somewhere-0123")
     assert len(shown) == 1
     assert shown[0].startswith("Preparing")
 
@@ -100,6 +100,22 @@ def test_the_page_runs_again_when_the_routine_and_its_part_are_there(
     else:
         preparing._in_its_place(missing, (True, 3), "the estimated time")
         assert "the estimated time" in shown[0]
+
+
+def test_a_part_that_was_finished_while_the_page_tried_it_is_drawn(shown, monkeypatch):
+    """Compiling ends between the look for a routine and the sentence in its place: nothing would change any more."""
+    now = background.Progress("explanations", 19, 20)
+    monkeypatch.setattr(background, "of_server", SimpleNamespace(progress=lambda: now))
+
+    def tried() -> None:
+        nonlocal now
+        with preparing.part_of_page():
+            now = None
+            raise kept.NotCompiledYet("explain.somewhere-0123")
+
+    with pytest.raises(Reruns):
+        tried()
+    assert shown == []
 
 
 def test_the_side_bar_has_a_line_while_it_compiles_and_nothing_that_looks_again_afterwards(shown, monkeypatch):

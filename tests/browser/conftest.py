@@ -109,7 +109,7 @@ def tabs(browser: Browser) -> Iterator[Tabs]:
 
 @pytest.fixture
 def new_tab(tabs: Tabs, server: Dashboard) -> Iterator[Callable[[], Watched]]:
-    """Tabs that know nothing of each other, nor of the test before."""
+    """Tabs of one visitor, who has never been here before: nothing is left of the test before."""
     with ExitStack() as afterwards:
 
         def new() -> Watched:

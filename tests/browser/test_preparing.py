@@ -7,13 +7,17 @@ import re
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from labseq_core.compiling import ahead, kept
+from tests.browser.conftest import new_profile
 from tests.browser.server import Dashboard
+
+pytestmark = pytest.mark.browser
 
 MILLISECONDS = 60_000  # a loaded machine
 BOUNDS = "/inside?tab=Boosting&boosting=Bounds"
@@ -31,9 +35,14 @@ def server(tmp_path) -> Iterator[Dashboard]:
         found.stop()
 
 
-def opened(browser: Browser, address: str) -> Page:
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    page.set_default_timeout(MILLISECONDS)
+@pytest.fixture
+def newcomer(browser: Browser) -> Iterator[BrowserContext]:
+    with closing(new_profile(browser)) as context:
+        yield context
+
+
+def opened(newcomer: BrowserContext, address: str) -> Page:
+    page = newcomer.new_page()
     page.goto(address)
     return page
 
@@ -50,17 +59,18 @@ def kill_compiling(server: Dashboard) -> None:
     """In the middle. The server starts another one, which finds that everything is there."""
     for children in Path(f"/proc/{server.process.pid}/task").glob("*/children"):
         for process in map(int, children.read_text().split()):
-            if b"labseq_core.compiling.ahead" in Path(f"/proc/{process}/cmdline").read_bytes():
-                os.kill(process, signal.SIGKILL)
+            with suppress(FileNotFoundError):  # one that has just ended
+                if b"labseq_core.compiling.ahead" in Path(f"/proc/{process}/cmdline").read_bytes():
+                    os.kill(process, signal.SIGKILL)
 
 
-def test_the_first_chart_is_there_at_once_and_other_parts_appear_by_themselves(browser, server):
-    start = opened(browser, server.address)
+def test_the_first_chart_is_there_at_once_and_other_parts_appear_by_themselves(newcomer, server):
+    start = opened(newcomer, server.address)
     start.locator(".js-plotly-plot .bars").first.wait_for()
     being_prepared = re.compile("Preparing this part")
     expect(start.get_by_text(being_prepared)).to_be_visible(timeout=MILLISECONDS)
     expect(start.get_by_test_id("stSidebar").get_by_text(LINE)).to_be_visible(timeout=MILLISECONDS)
-    bounds = opened(browser, server.address + BOUNDS)
+    bounds = opened(newcomer, server.address + BOUNDS)
     expect(bounds.get_by_text(being_prepared)).to_be_visible(timeout=MILLISECONDS)
     assert not bounds.locator(".js-plotly-plot").count()
 
@@ -73,5 +83,3 @@ def test_the_first_chart_is_there_at_once_and_other_parts_appear_by_themselves(b
     bounds.locator(".js-plotly-plot").first.wait_for()
     assert "boosting=Bounds" in bounds.url
     expect(start.get_by_role("button", name="Look into this sentence")).to_be_visible(timeout=MILLISECONDS)
-    for page in (start, bounds):
-        page.context.close()

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -23,24 +24,36 @@ from labseq_core.compiling import ahead
 ahead.PARTS, ahead.NICENESS = {{{SMALL!r}: ahead.PARTS[{SMALL!r}]}}, 0
 ahead.main()
 """
-COMMAND = [sys.executable, "-c", RUN, ahead.WHILE_INPUT_IS_OPEN]
+COMMAND = [sys.executable, "-c", RUN]
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch) -> Path:
+def cache(tmp_path) -> Iterator[Path]:
     """An empty cache directory for this process and those that it starts, and the smallest part only."""
-    monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv(kept.PRIVATE_VARIABLE, raising=False)
-    monkeypatch.setattr(ahead, "PARTS", {SMALL: ahead.PARTS[SMALL]})
-    monkeypatch.setattr(ahead, "NICENESS", 0)  # the other tests do not come first
-    monkeypatch.setattr(background, "COMMAND", COMMAND)
-    monkeypatch.setattr(background, "AFTER_VISIT", 0.01)
-    monkeypatch.setattr(background, "WITHOUT_VISIT", 1000.0)
-    before = kept.on_miss
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "cache"))
+        patch.delenv(kept.PRIVATE_VARIABLE, raising=False)
+        patch.setattr(ahead, "PARTS", {SMALL: ahead.PARTS[SMALL]})
+        patch.setattr(ahead, "NICENESS", 0)  # the other tests do not come first
+        patch.setattr(background, "COMMAND", COMMAND)
+        patch.setattr(background, "AFTER_VISIT", 0.01)
+        patch.setattr(background, "WITHOUT_VISIT", 1000.0)
+        patch.setattr(kept, "on_miss", kept.on_miss)
+        kept.code_directory.cache_clear()
+        yield tmp_path / "cache"
     kept.code_directory.cache_clear()
-    yield tmp_path / "cache"
-    kept.on_miss = before
-    kept.code_directory.cache_clear()
+
+
+@pytest.fixture
+def server(cache) -> Iterator[Background]:
+    """What a server has of it; its process ends with the test."""
+    started = Background()
+    started.take_over()
+    yield started
+    started.passes = background.PASSES  # no further one
+    if started.process is not None:
+        started.process.kill()
+        started.process.wait()
 
 
 def wait(reached: Callable[[], object]) -> None:
@@ -51,7 +64,8 @@ def wait(reached: Callable[[], object]) -> None:
 
 
 def code_files(cache: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_mtime_ns for path in cache.rglob("*.code")}
+    """By name; a file that is written again has another number."""
+    return {path.name: path.stat().st_ino for path in cache.rglob("*.code")}
 
 
 def leftovers(cache: Path) -> list[str]:
@@ -65,18 +79,16 @@ def by_another(code: str, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True, timeout=SECONDS)
 
 
-def test_everything_is_made_once_and_what_vanishes_is_made_again(cache):
-    server = Background()
-    server.take_over()
+def test_everything_is_made_once_and_what_vanishes_is_made_again(cache, server):
     assert server.progress() == (ahead.PARTS[SMALL].title, 0, 1)
     with pytest.raises(kept.NotCompiledYet):
-        kept.on_miss("features.columns.some_routine")
+        kept.on_miss("features.columns.some_routine-0123")
     assert server.passes == 0  # nothing begins before the first page
     for _ in range(3):
         server.visited()
     wait(lambda: server.process)
     with pytest.raises(kept.NotCompiledYet):
-        kept.on_miss("features.columns.some_routine")
+        kept.on_miss("features.columns.some_routine-0123")
     wait(lambda: server.progress() is None)
     made = code_files(cache)
     assert (server.passes, bool(made), leftovers(cache)) == (1, True, [])
@@ -90,7 +102,7 @@ def test_everything_is_made_once_and_what_vanishes_is_made_again(cache):
     # A damaged file: the mark says ready, the routine is missing all the same. It alone is made again.
     damaged = next(path for path in cache.rglob("*.code") if path.stem.startswith("features"))
     damaged.write_bytes(damaged.read_bytes()[:100])
-    routine = damaged.name.split("-")[0]
+    routine = damaged.name.rpartition("-")[0]
     kept.on_miss = server._missed
     with pytest.raises(kept.NotCompiledYet):
         kept.on_miss(routine)
@@ -104,58 +116,69 @@ def test_everything_is_made_once_and_what_vanishes_is_made_again(cache):
     assert (server.passes, server.trouble) == (2, None)
 
 
-def test_a_directory_that_was_deleted_is_made_again(cache):
-    server = Background()
-    server.take_over()
+def test_a_directory_that_was_deleted_is_made_again(cache, server):
     server._complete = True
     kept.code_directory().rmdir()
     with pytest.raises(kept.NotCompiledYet):
-        kept.on_miss("features.columns.some_routine")
+        kept.on_miss("features.columns.some_routine-0123")
     wait(lambda: server.progress() is None)
     assert code_files(cache)
 
 
-def test_a_process_that_is_killed_leaves_nothing_half_made_and_the_next_one_completes(cache):
-    server = Background()
-    server.take_over()
+def test_a_process_that_is_killed_leaves_nothing_half_made_and_the_next_one_completes(cache, server, monkeypatch):
+    """It is killed when it has written a file that it has not yet put in place."""
+    stops = "import os, time\nos.replace = lambda *names: time.sleep(600)\n"
+    monkeypatch.setattr(background, "COMMAND", [*COMMAND[:2], stops + RUN])
     server.visited()
-    wait(lambda: server.process and any(cache.rglob("*.lock")))
+    wait(lambda: leftovers(cache))
     first = server.process
+    assert code_files(cache) == {}
+    monkeypatch.setattr(background, "COMMAND", COMMAND)
     first.send_signal(signal.SIGKILL)
     wait(lambda: server.passes == 2)
     wait(lambda: server.progress() is None)
     assert first.returncode == -signal.SIGKILL
-    assert (server.passes, server.trouble, leftovers(cache)) == (2, None, [])
+    assert (server.passes, server.trouble) == (2, None)
     loaded = by_another(
-        "from labseq_core.compiling import ahead, kept; kept.refuse_to_compile(); ahead.PARTS['features'].make()"
+        "from labseq_core.compiling import ahead, kept; kept.on_miss = kept.refuse; ahead.PARTS['features'].make()"
     )
     assert loaded.returncode == 0, loaded.stderr
 
 
-def test_after_two_failures_the_server_compiles_itself_and_says_so(cache, monkeypatch, capfd):
+def test_after_two_failures_the_server_compiles_itself_and_says_so(server, monkeypatch, capfd):
     monkeypatch.setattr(background, "COMMAND", [sys.executable, "-c", "raise SystemExit(3)"])
-    server = Background()
-    server.take_over()
     server.visited()
     wait(lambda: server.trouble)
-    kept.on_miss("features.columns.some_routine")
+    kept.on_miss("features.columns.some_routine-0123")
     assert (server.passes, server.progress()) == (2, None)
     assert background.TROUBLE in capfd.readouterr().err
 
 
-def test_two_servers_at_once_compile_once(cache):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
-    both = [subprocess.Popen(COMMAND, **pipes) for _ in range(2)]
-    try:
-        wait(lambda: any(process.poll() is not None for process in both))
-        made = code_files(cache)
-        assert [process.wait(timeout=SECONDS) for process in both] == [0, 0]
-    finally:
-        for process in both:
-            process.kill()
-            process.stdin.close()
-            process.wait()
-    assert made == code_files(cache)  # nothing was written twice
+def test_a_server_of_low_priority_compiles_too(server, monkeypatch):
+    def may_not(*arguments) -> None:
+        raise PermissionError("only lower")
+
+    monkeypatch.setattr(background.os, "setpriority", may_not)
+    server.visited()
+    wait(lambda: server.passes and server.progress() is None)
+    assert server.trouble is None
+
+
+def test_two_servers_and_a_command_at_once_compile_once(cache):
+    """Each says what it compiles; none says what another has said."""
+    say = "from labseq_core.compiling import kept\nkept.say_nothing = kept.tell_once = lambda r: print(r, flush=True)\n"
+    command = (
+        f"{say}kept.on_miss = kept.say_nothing\nfrom labseq_core.compiling import ahead\nahead.prepare([{SMALL!r}])"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with ExitStack() as afterwards:
+        every = [subprocess.Popen([sys.executable, "-c", code], **pipes) for code in (say + RUN, say + RUN, command)]
+        for process in every:
+            afterwards.enter_context(process)
+            afterwards.callback(process.kill)
+        compiled = [line for process in every for line in process.stdout]  # its input stays open until it ends
+        assert [process.wait(timeout=SECONDS) for process in every] == [0, 0, 0]
+    assert len(compiled) == len(set(compiled)) == len(code_files(cache)) > 0
     assert leftovers(cache) == []
 
 
@@ -164,17 +187,19 @@ def test_the_process_ends_with_the_server(cache):
         [sys.executable, "-c", f"""
 import subprocess, time
 process = subprocess.Popen({[*COMMAND[:2], 'import time; from labseq_core.compiling import ahead; '
-                             'ahead.prepare = lambda: time.sleep(600); ahead.main()', COMMAND[-1]]!r}, stdin=subprocess.PIPE)
+                             'ahead.prepare = lambda: time.sleep(600); ahead.main()']!r}, stdin=subprocess.PIPE)
 print(process.pid, flush=True)
 time.sleep(600)"""],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    compiling = int(server.stdout.readline())
-    wait(lambda: any(cache.rglob("everything.lock")))
-    assert not has_ended(compiling)
-    server.kill()
-    server.wait()
-    server.stdout.close()
+    try:
+        compiling = int(server.stdout.readline())
+        wait(lambda: any(cache.rglob("everything.lock")))
+        assert not has_ended(compiling)
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
     wait(lambda: has_ended(compiling))
 
 

@@ -17,13 +17,17 @@ def three_threads(monkeypatch) -> None:
     monkeypatch.setattr(threads, "_pool", None)
 
 
+SECONDS = 60  # a loaded machine
+
+
 def test_each_chunk_is_done_once_and_by_several_threads():
-    done, by = [], set()
+    done, by, all_here = [], set(), threading.Barrier(3)
 
     def routine(first: int, end: int, argument: str) -> None:
-        time.sleep(0.005)
+        if threading.get_ident() not in by:
+            by.add(threading.get_ident())
+            all_here.wait(SECONDS)  # so that no thread does the work of all
         done.append((first, end, argument))
-        by.add(threading.get_ident())
 
     threads.run_chunks(routine, 12, ("argument",))
     assert sorted(done) == [(chunk, chunk + 1, "argument") for chunk in range(12)]
@@ -32,20 +36,22 @@ def test_each_chunk_is_done_once_and_by_several_threads():
 
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 def test_an_error_on_any_thread_is_raised_when_all_have_stopped(where):
-    here, busy = threading.get_ident(), []
+    here, busy, all_here = threading.get_ident(), set(), threading.Barrier(3)
 
     def routine(first: int, end: int) -> None:
-        busy.append(first)
-        time.sleep(0.01)
-        if (threading.get_ident() == here) == (where == "here"):
-            raise ZeroDivisionError(where)
-        busy.remove(first)
+        busy.add(first)
+        try:
+            if first < 3:
+                all_here.wait(SECONDS)
+            if (threading.get_ident() == here) == (where == "here"):
+                raise ZeroDivisionError(where)
+            time.sleep(0.05)  # longer than the thread that fails
+        finally:
+            busy.remove(first)
 
     with pytest.raises(ZeroDivisionError, match=where):
-        threads.run_chunks(routine, 30, ())
-    before = len(busy)
-    time.sleep(0.05)
-    assert len(busy) == before, "a thread went on after the error was raised"
+        threads.run_chunks(routine, 9, ())
+    assert busy == set(), "a thread went on after the error was raised"
 
 
 def test_only_the_main_thread_gets_helpers():

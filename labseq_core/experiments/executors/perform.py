@@ -68,7 +68,7 @@ def _prepare(method: str, say: Callable[[dict], None], stopped: Callable[[], boo
             raise Cancelled
         say({"note": f"{COMPILING} {title}, first start only" if fraction < 1.0 else None})
 
-    kept.compile_quietly()
+    kept.on_miss = kept.say_nothing
     ahead.load(method, report)
     _prepared.add(method)
     say({"note": None})
