@@ -37,7 +37,7 @@ coverage: compiled
 	  -m "not slow and not packaging and not corpus" $(TWINS) | tail -n 1
 	@echo "Everything but browsers, as it is ..."
 	@$(COVERAGE) run -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
-	  -m "not slow and not packaging and not browser" || true
+	  -m "not slow and not packaging and not browser"
 	@$(COVERAGE) combine -q
 	@$(COVERAGE) report
 

@@ -1,6 +1,6 @@
 """Deliberate faults, one line each, that the quick tests have to notice. `tests/breaks.py` makes and tries them.
 
-Some were once in this project and were mended: `mended` names the commit. The others were chosen before the tests were read.
+Some were once in this project: `fixed_by` names the commit that fixed them. The others were chosen before the tests were read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Break:
     new: str
     harm: str  # what a user would get
     tests: str  # files and folders below tests/ that are about this, the nearest first
-    mended: str = ""  # by which commit, if it was there once
+    fixed_by: str = ""
 
 
 CORE = [
@@ -101,7 +101,7 @@ CORE = [
         "narrowest = 1e-14  #",
         "a fit with a very long gradient gives up at its first step",
         "solvers/test_lbfgs.py learners/test_crf.py learners/test_crf_losses.py",
-        mended="a099f37",
+        fixed_by="a099f37",
     ),
     Break(
         "orthant-left",
@@ -142,7 +142,7 @@ CORE = [
         "if self.looked_at > 0:",
         "an HM-SVM tells a primal and a gap that leave sequences out",
         "learners/test_hmsvm.py learners/test_hmsvm_oracles.py",
-        mended="4877862",
+        fixed_by="8fbfbbb",
     ),
     Break(
         "boosting-smoothing-one-sided",
@@ -167,7 +167,7 @@ CORE = [
         "vector = np.full(2 * self.space.size, 1.7e308)  #",
         "Newton's method calculates with numbers that nobody wrote, and warns of overflow",
         "learners/test_gpsc.py",
-        mended="50d5d8f",
+        fixed_by="50d5d8f",
     ),
     Break(
         "eta-without-root",
@@ -184,7 +184,7 @@ CORE = [
         "self.fraction = (number + min(1.0, fraction)) / parts",
         "the progress bar goes back",
         "learners/test_every_learner.py learners/test_crf.py",
-        mended="75b0fc2",
+        fixed_by="75b0fc2",
     ),
     Break(
         "rbf-width",
@@ -217,7 +217,7 @@ CORE = [
         "    _ = refuse_infinite",
         "attributes that are too large for a polynomial kernel give a model of NaN",
         "kernels",
-        mended="7614a4e",
+        fixed_by="7614a4e",
     ),
     Break(
         "window-mirrored",
@@ -242,7 +242,7 @@ CORE = [
         "if name:",
         "a small file whose column looks numeric is read otherwise than in training",
         "features/test_columns.py",
-        mended="68929d7",
+        fixed_by="68929d7",
     ),
     Break(
         "own-sentence-counted",
@@ -251,7 +251,7 @@ CORE = [
         "own = False",
         "word probabilities of training sentences are too certain, accuracy on new text suffers",
         "features/test_columns.py",
-        mended="b542c7c",
+        fixed_by="b542c7c",
     ),
     Break(
         "half-a-model",
@@ -260,7 +260,7 @@ CORE = [
         "            pass  #",
         "a fit that failed leaves a model that predicts nonsense",
         "learners/test_every_learner.py",
-        mended="d246fdd",
+        fixed_by="d246fdd",
     ),
     Break(
         "warm-start-stop",
@@ -269,7 +269,7 @@ CORE = [
         "            if before is not None:",
         "a warm start from a model with start weights gives them to one without",
         "learners/test_crf.py learners/test_penalties_and_constraints.py",
-        mended="b1e43e0",
+        fixed_by="b1e43e0",
     ),
     Break(
         "loss-of-garbage",
@@ -278,7 +278,7 @@ CORE = [
         "require(value > 0.0, self._way_out(encoded))",
         "an exponential loss beyond all bounds gives a model of garbage without a word",
         "learners/test_crf.py learners/test_penalties_and_constraints.py",
-        mended="d28cb72",
+        fixed_by="d28cb72",
     ),
     Break(
         "rounds-are-parameters",
@@ -287,7 +287,7 @@ CORE = [
         "return sum(array.size for array in self._arrays().values())",
         "tables count the record of the rounds among the parameters of boosting",
         "learners/test_boosting.py",
-        mended="6672fce",
+        fixed_by="6672fce",
     ),
     Break(
         "transitions-over-borders",
@@ -304,7 +304,7 @@ CORE = [
         "ensure_ascii=False, sort_keys=True)",
         "the history of a loaded model has its columns in another order",
         "learners/test_saving.py",
-        mended="470a462",
+        fixed_by="470a462",
     ),
     Break(
         "half-a-file",
@@ -313,7 +313,7 @@ CORE = [
         "            part.exists()",
         "a model that could not be saved leaves a large file behind",
         "learners/test_saving.py",
-        mended="5816b3e",
+        fixed_by="5816b3e",
     ),
     Break(
         "multiword-ranges",
@@ -346,7 +346,7 @@ CORE = [
         "answer_columns=(),",
         "methods see in which fold a handwritten word stands",
         "data",
-        mended="7fcf001",
+        fixed_by="7fcf001",
     ),
     Break(
         "kinds-run-on",
@@ -419,7 +419,7 @@ CORE = [
         "sizes = (k, usual, own, own * k, own * k)",
         "with wide kernels the observations that decide cannot be told from the others",
         "explain/test_gram_view.py",
-        mended="e893a4f",
+        fixed_by="e893a4f",
     ),
 ]
 
@@ -439,7 +439,7 @@ ENGINE = [
         "data = json.loads('null')  #",
         "a configuration in JSON with 1e-05 is refused",
         "experiments/test_config.py",
-        mended="3e0cb09",
+        fixed_by="3e0cb09",
     ),
     Break(
         "first-fold-for-all",
@@ -447,7 +447,7 @@ ENGINE = [
         "config.sequences, config.folds, config.seed, fold)\n\n\n@lru_cache",
         "config.sequences, config.folds, config.seed, 0)\n\n\n@lru_cache",
         "cross-validation scores the first fold again and again",
-        "experiments/test_service.py experiments/test_contrast.py",
+        "experiments/test_folds.py experiments/test_service.py",
     ),
     Break(
         "failed-is-complete",
@@ -456,7 +456,7 @@ ENGINE = [
         'complete = row["state"] == "done" and bool(failed)',
         "a method that could not be trained is never tried again",
         "experiments/test_faults.py experiments/test_store.py experiments/test_service.py",
-        mended="5c71b28",
+        fixed_by="5c71b28",
     ),
     Break(
         "finished-tasks-queued",
@@ -473,7 +473,7 @@ ENGINE = [
         "os.open(lock, os.O_CREAT)",
         "processes that begin a store at once stumble over one another",
         "experiments/test_store.py experiments/test_faults.py",
-        mended="c0d8c43",
+        fixed_by="c0d8c43",
     ),
     Break(
         "nobody-lives",
@@ -498,7 +498,7 @@ ENGINE = [
         "except KeyError:  # no process can be started",
         "a run waits for ever when no process could be started",
         "experiments/test_faults.py experiments/test_dask.py",
-        mended="2359474",
+        fixed_by="2359474",
     ),
     Break(
         "all-jobs-cancelled",
@@ -506,7 +506,7 @@ ENGINE = [
         "if process.job_id == job_id:",
         "if process.job_id is not None:",
         "to cancel one run cancels those of others",
-        "experiments/test_faults.py experiments/test_service.py",
+        "experiments/test_executors.py",
     ),
     Break(
         "curve-cut-twice",
@@ -515,7 +515,7 @@ ENGINE = [
         "width = max((max(logarithms) - min(logarithms)) / _STEPS, 1e-9)",
         "curves of long trainings lose more and more of their middle",
         "experiments/test_live_accuracy.py",
-        mended="37b88bf",
+        fixed_by="37b88bf",
     ),
     Break(
         "standard-error",
@@ -532,7 +532,7 @@ ENGINE = [
         "        former.exists()",
         "models of methods that a default comparison no longer has stay in the package",
         "experiments/test_defaults.py",
-        mended="500e554",
+        fixed_by="500e554",
     ),
     Break(
         "times-among-scores",
@@ -576,7 +576,7 @@ PAGES = [
         "return text",
         "words of a file are Markdown on the Boosting tab",
         "app/test_inside_boosting.py",
-        mended="4a8bb5b",
+        fixed_by="4a8bb5b",
     ),
     Break(
         "words-are-html",
@@ -625,7 +625,7 @@ PAGES = [
         "return text is None",
         "a link with a number beyond all bounds shows an error of Streamlit",
         "app/test_app.py app/test_ui.py app/test_links.py",
-        mended="4e0214c",
+        fixed_by="4e0214c",
     ),
     Break(
         "unforeseen",
@@ -634,7 +634,7 @@ PAGES = [
         "        raise",
         "an error that nobody foresaw fills the page with a traceback and ends it",
         "app/test_app.py app/test_ui.py app/test_links.py",
-        mended="a9b7dd6",
+        fixed_by="a9b7dd6",
     ),
     Break(
         "newest-run-of-tomorrow",
@@ -643,7 +643,7 @@ PAGES = [
         "            session.leave(NAME, here)",
         "a link that was copied today shows another run tomorrow",
         "app/test_compare.py app/test_links.py app/test_inside.py app/test_abstain.py app/test_history.py",
-        mended="82bb0f8",
+        fixed_by="82bb0f8",
     ),
     Break(
         "page-of-another-cell",
@@ -652,7 +652,7 @@ PAGES = [
         "session.recall(_PAGE)",
         "another cell of a confusion matrix opens on the page of the one before",
         "app/test_compare.py",
-        mended="2fb90e7",
+        fixed_by="2fb90e7",
     ),
     Break(
         "mirrored-cell",
@@ -685,7 +685,7 @@ PAGES = [
         "rows",
         "the file of a lesson lacks the numbers that are drawn",
         "app/test_saved_and_shown.py app/test_learn.py",
-        mended="eb3aa64",
+        fixed_by="eb3aa64",
     ),
     Break(
         "withheld-looks-sure",
@@ -694,7 +694,7 @@ PAGES = [
         'f"{value:.2f}"',
         "a token of 0.699 is withheld at 0.7 and said to be 0.70 sure",
         "app/test_abstain.py app/test_ui.py",
-        mended="3adf167",
+        fixed_by="3adf167",
     ),
     Break(
         "file-of-no-run",

@@ -39,9 +39,13 @@ def test_sizes_labels_and_columns(name):
     assert len(dataset.labels) == info.n_labels
     assert all(list(part.flat_columns) == COLUMNS.get(name, []) for part in parts)
     assert dataset.task == info.task
-    assert set(info.answer_columns) == {"prominence", "fold"} & set(COLUMNS.get(name, []))
     if info.task == "segment":
         assert all(label == "O" or label[:2] in ("B-", "I-") for label in dataset.labels)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_columns_that_restate_the_label_or_the_cut_are_no_observations(name):
+    assert set(dataset_info(name).answer_columns) == {"prominence", "fold"} & set(COLUMNS.get(name, []))
 
 
 def test_prosody_words_in_all():
