@@ -262,7 +262,8 @@ def _show_views(rows: list[dict], cold: bool) -> None:
     print("First visits in a server with nothing compiled" if cold else "First visits")
     print("| view | drawn or being prepared, s | complete, s |\n|---|---|---|")
     for row in rows:
-        print(f"| {row['view']} | {row['shown']:.2f} | {row['complete']:.2f} |")
+        complete = "never" if row["complete"] is None else f"{row['complete']:.2f}"
+        print(f"| {row['view']} | {row['shown']:.2f} | {complete} |")
     slowest = max(rows, key=lambda row: row["shown"])
     print(f"slowest: {slowest['view']}, {slowest['shown']:.2f} s")
 

@@ -89,13 +89,17 @@ def _route_supports(kernel: str, route: str) -> bool:
     return route != "explicit" or kernel.startswith(("linear", "poly"))
 
 
+_FIRST = (
+    "crf",
+    "gps",
+)  # whose models label what visitors type on the first page; an HM-SVM's there needs no more than these
 # In the order in which the pages need them.
 PARTS = {
     "chain": Part("inference on chains", _chain),
     "features": Part("features", _features),
     **{
-        method_id: Part(method.title, lambda method_id=method_id: _learner(method_id))
-        for method_id, method in METHODS.items()
+        method_id: Part(METHODS[method_id].title, lambda method_id=method_id: _learner(method_id))
+        for method_id in dict.fromkeys((*_FIRST, *METHODS))
     },
     "explanations": Part("explanations", _explanations),
 }
