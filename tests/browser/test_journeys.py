@@ -112,7 +112,9 @@ def test_the_main_task_is_done_by_keyboard(visit):
     settle(page)
     chosen(page, "Naive Bayes")  # no other is like it: the first entry would take all of them
     chosen(page, "Averaged perceptron")
-    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("methods") == ["Naive Bayes", "Averaged perceptron"])
+    page.wait_for_url(
+        lambda url: parse_qs(urlsplit(url).query).get("methods") == ["Naive Bayes", "Averaged perceptron"]
+    )
     tab_to(page, "button: .*Start training")
     assert visible_focus(page)
     page.keyboard.press("Enter")
