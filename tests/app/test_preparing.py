@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import streamlit as st
 from labseq_core.compiling import background, kept
 from labseq_core.places import cache_root
 from pages.ui import preparing, session
+from tests.app.views import VIEWS
 from tests.conftest import REPOSITORY
 
 BLOCKED = 2.0  # seconds that no page may wait for the compiler
@@ -52,6 +54,22 @@ def test_with_code_at_hand_the_part_is_there(visit):
     for row in visit["warm"]:
         assert (row["preparing"], row["problems"]) == (0, [])
         assert row["elements"] >= cold[json.dumps(row["view"])]["elements"]
+
+
+def test_the_list_of_views_is_complete():
+    """Each page, and each tab and view of a page, by its name in the code."""
+    named = {page for page, _ in VIEWS} | {value for _, choices in VIEWS for value in choices.values()}
+    pages = {path.stem for path in (REPOSITORY / "pages").glob("*.py")} - {"__init__"}
+    tabs = {name for page in ("compare", "inside") for name in literal_keys(f"pages/{page}.py", "TABS")}
+    assert (pages | tabs | set(literal_keys("pages/ui/sequence_page.py", "_VIEWS"))) <= named
+
+
+def literal_keys(file: str, name: str) -> list[str]:
+    """Of a dictionary in a file that runs a page when it is imported."""
+    for node in ast.parse((REPOSITORY / file).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == name:
+            return [key.value for key in node.value.keys]
+    raise AssertionError(f"no {name} in {file}")
 
 
 class Reruns(Exception):

@@ -17,7 +17,7 @@ from labseq_core.chain import (
     viterbi,
 )
 from labseq_core.compiling.routines import parallel_from
-from tests.examples import few
+from tests.examples import few, many
 from tests.reference import enumeration
 from tests.reference.strategies import join, single_chains
 
@@ -30,6 +30,7 @@ def possible(chain: ChainPotentials) -> bool:
     return bool(enumeration.best_scores(chain))
 
 
+@many
 @given(single_chains())
 def test_every_routine_equals_enumeration(chain):
     if not possible(chain):
@@ -53,6 +54,7 @@ def test_every_routine_equals_enumeration(chain):
     np.testing.assert_allclose(max_marginals(chain), enumeration.max_marginals(chain), **SCORE)
 
 
+@many
 @given(single_chains(), st.integers(1, 12))
 def test_k_best_lists_distinct_labellings_in_order(chain, k):
     if not possible(chain):
