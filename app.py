@@ -5,7 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from labseq_core import __version__, serving
+from labseq_core import __version__
+from labseq_core.serving import server as serving
 
 serving.wait_until_loaded()
 # In an installed package nothing else makes `pages` importable.
@@ -13,9 +14,11 @@ HERE = str(Path(__file__).resolve().parent)
 if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
-from pages.ui import charts, preparing, server, session  # noqa: E402
-from pages.ui.navigation import navigate  # noqa: E402
-from pages.ui.preload import preload_parts  # noqa: E402
+from pages.ui.choices import session  # noqa: E402
+from pages.ui.drawing import charts  # noqa: E402
+from pages.ui.frame import preparing, server  # noqa: E402
+from pages.ui.frame.navigation import navigate  # noqa: E402
+from pages.ui.frame.preload import preload_parts  # noqa: E402
 
 page = navigate()
 session.drop_endless_numbers()

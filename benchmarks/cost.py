@@ -5,7 +5,7 @@
     labseq bench cost --csv tests/experiments/measured_fits.csv
 
 Seconds are those of the processor, of one thread, so that other work on the machine hardly counts. The constants of
-`labseq_core.experiments.cost` come from this table, and tests hold the model to it.
+`labseq_core.experiments.plan.cost` come from this table, and tests hold the model to it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numba
 
 from benchmarks.measuring import say
 from labseq_core.cli import OneLineParser
-from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.experiments import FeatureChoice, MethodChoice
-from labseq_core.experiments.cost import data_size, fit_cost
+from labseq_core.experiments.plan.cost import data_size, fit_cost
 from labseq_core.learners.registry import METHODS, make_learner
+from labseq_core.warm_up import ahead
 
 # Template and window of each bundled corpus, the one of its default result first.
 FEATURES = {

@@ -36,8 +36,8 @@ from benchmarks.measuring import at_least_one, print_report, say
 from benchmarks.train_binary import found_on_path
 from labseq_core import FeatureTemplate, LabSeqError, load_dataset
 from labseq_core.cli import OneLineParser
-from labseq_core.compiling import ahead
 from labseq_core.evaluation import evaluate
+from labseq_core.warm_up import ahead
 
 WITHIN = 1e-4  # of the best objective; also how far apart the objectives may be at the end
 PEER = "python-crfsuite"

@@ -34,7 +34,7 @@ from playwright.sync_api import Browser, Page
 from benchmarks.clicks import take_tour
 from benchmarks.measuring import at_least_one, megabytes_of, print_report, say
 from benchmarks.visitors import browse
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.cli import OneLineParser
 from tests.app.views import VIEWS
 from tests.browser.server import REPOSITORY, Dashboard, chromium, running_dashboard, settle, wait_until_it_answers

@@ -23,12 +23,12 @@ from pathlib import Path
 
 from benchmarks.measuring import at_least_one, print_report, say
 from labseq_core.cli import OneLineParser
-from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import list_datasets
 from labseq_core.experiments import ExperimentConfig, MethodChoice, list_runs, submit
-from labseq_core.experiments.defaults import FEATURES
+from labseq_core.experiments.bundled.defaults import FEATURES
 from labseq_core.experiments.service import close_engines, run_row
-from labseq_core.experiments.store import RunStore
+from labseq_core.experiments.store.run_store import RunStore
+from labseq_core.warm_up import ahead
 
 PARTS = ("overhead", "again", "list")
 METHODS = (
@@ -39,9 +39,9 @@ METHODS = (
 BY_HAND = """
 import json, sys
 from labseq_core.experiments import ExperimentConfig
-from labseq_core.experiments.executors.perform import perform
-from labseq_core.experiments.tasks import tasks_of
-from labseq_core.experiments.versions import versions
+from labseq_core.experiments.run.executors.perform import perform
+from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.store.versions import versions
 config = json.loads(sys.argv[1])
 for number in range(len(tasks_of(ExperimentConfig.from_dict(config)))):
     job = {"config": config, "task": number, "chosen": None, "versions": versions(), "upload": None}

@@ -23,8 +23,8 @@ from benchmarks.quoted import QUOTED
 from benchmarks.searches import SEARCHES, Problem, best_of
 from labseq_core import FeatureTemplate, LabSeqError, load_dataset
 from labseq_core.cli import OneLineParser
-from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import dataset_info
+from labseq_core.warm_up import ahead
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ __all__ = [
 __getattr__, __dir__ = offered(
     __name__,
     {
-        "_checks": ["LabSeqError"],
+        "checks": ["LabSeqError"],
         "data.catalogue": ["load_dataset"],
-        "data.readers": ["read_conll"],
+        "data.formats.registry": ["read_conll"],
         "features": ["FeatureTemplate"],
         "kernels": ["RBF", "Linear", "Normalized", "Polynomial", "TokenMatch"],
         "learners": [

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.commands import corpora, models, reproducing, running, system
 
 METHODS_HELP = (
@@ -67,7 +67,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     from labseq_core import __version__
-    from labseq_core.data.readers import FORMATS
+    from labseq_core.data.formats.registry import FORMATS
 
     parser = OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
     parser.add_argument("--version", action="version", version=f"labseq {__version__}")

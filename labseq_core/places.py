@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 
 
 def datasets_directory() -> Path:

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.ui import abstention, session
-from pages.ui.navigation import only_in_app
+from pages.ui.abstain import page as abstention
+from pages.ui.choices import session
+from pages.ui.frame.navigation import only_in_app
 
 only_in_app()
 st.title("Abstain")

@@ -3,22 +3,34 @@
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import (
-    caching,
-    caching_compare,
-    compare_labels,
-    compare_learning,
-    compare_measures,
-    compare_scores,
-    compare_sentences,
-    compare_significance,
-    run_panel,
-    session,
+from pages.ui import cached as caching
+from pages.ui.choices import session
+from pages.ui.choices.run import choose_run
+from pages.ui.compare import (
+    cached as caching_compare,
 )
-from pages.ui.downloads import file_name
-from pages.ui.navigation import only_in_app
-from pages.ui.recipe import recipe
-from pages.ui.run_choice import choose_run
+from pages.ui.compare import (
+    labels as compare_labels,
+)
+from pages.ui.compare import (
+    learning_curve as compare_learning,
+)
+from pages.ui.compare import (
+    measures as compare_measures,
+)
+from pages.ui.compare import (
+    scores as compare_scores,
+)
+from pages.ui.compare import (
+    sentences as compare_sentences,
+)
+from pages.ui.compare import (
+    significance as compare_significance,
+)
+from pages.ui.drawing.downloads import file_name
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.train import run_panel
+from pages.ui.train.recipe import recipe
 
 TABS = {
     "Scores": compare_scores.tab,

@@ -2,14 +2,18 @@
 
 import streamlit as st
 
-from labseq_core.dashboard_settings import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.catalogue import DatasetInfo, fetch_dataset, store_upload
-from labseq_core.data.readers import FORMATS
+from labseq_core.data.formats.registry import FORMATS
 from labseq_core.data.uploads import SEED, SHARES
-from pages.ui import caching, charts, corpus_choice, forms, session, tokens
-from pages.ui.downloads import csv_button
-from pages.ui.navigation import only_in_app
-from pages.ui.plain import shortened
+from labseq_core.serving.settings import MAX_UPLOAD_MEGABYTES
+from pages.ui import cached as caching
+from pages.ui.choices import corpus as corpus_choice
+from pages.ui.choices import session
+from pages.ui.drawing import charts, tokens
+from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.plain_text import shortened
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.train import forms
 
 AUTOMATIC = "by name and contents"
 

@@ -3,8 +3,20 @@
 import streamlit as st
 
 from labseq_core.experiments.service import is_default
-from pages.ui import history_import, history_list, history_pair, history_run, session
-from pages.ui.navigation import only_in_app
+from pages.ui.choices import session
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.history import (
+    import_form as history_import,
+)
+from pages.ui.history import (
+    list as history_list,
+)
+from pages.ui.history import (
+    one_run as history_run,
+)
+from pages.ui.history import (
+    two_runs as history_pair,
+)
 
 
 def chosen_runs(ids: list[str]) -> None:

@@ -2,8 +2,13 @@
 
 import streamlit as st
 
-from pages.ui import inside_boosting, inside_gpsc, inside_margins, inside_support, inside_weights, session
-from pages.ui.navigation import only_in_app
+from pages.ui.choices import session
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.inside.boosting import tab as inside_boosting
+from pages.ui.inside.gpsc import tab as inside_gpsc
+from pages.ui.inside.hmsvm import tab as inside_support
+from pages.ui.inside.margins import tab as inside_margins
+from pages.ui.inside.weights import tab as inside_weights
 
 TABS = {
     "Weights": inside_weights.tab,

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from pages.ui import preparing, session
-from pages.ui.lesson_pictures import PICTURES
-from pages.ui.lessons import LESSONS, Lesson
-from pages.ui.navigation import only_in_app
-from pages.ui.properties import METHODS, PROPERTIES, Cell
+from pages.ui.choices import session
+from pages.ui.frame import preparing
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.learn.lessons import LESSONS, Lesson
+from pages.ui.learn.pictures import PICTURES
+from pages.ui.learn.properties import METHODS, PROPERTIES, Cell
 
 NAME, TABLE = "lesson", "properties"
 _WIDTHS = [3, 2, 2, 2, 2]

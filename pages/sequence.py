@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.ui import sequence_page, session
-from pages.ui.navigation import only_in_app
+from pages.ui.choices import session
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.sequence import page as sequence_page
 
 only_in_app()
 st.title("One sequence")

@@ -3,13 +3,15 @@
 import streamlit as st
 
 from labseq_core.experiments import RunResult
-from pages.ui import caching, charts, session
-from pages.ui.downloads import csv_button
-from pages.ui.metrics import summary_table, who_leads
-from pages.ui.names import short_names
-from pages.ui.navigation import only_in_app
-from pages.ui.presets import form_choices, to_try
-from pages.ui.type_sentence import labelled_live
+from pages.ui import cached as caching
+from pages.ui.choices import session
+from pages.ui.choices.variant_names import short_names
+from pages.ui.drawing import charts
+from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.metrics import summary_table, who_leads
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.start.type_sentence import labelled_live
+from pages.ui.train.presets import form_choices, to_try
 
 METHODS = """
 - A **CRF** makes the right labelling as probable as it can, given the whole sentence.

@@ -3,12 +3,17 @@
 import streamlit as st
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, RunResult, submit
-from labseq_core.experiments.cost import expected_cost
-from pages.ui import caching, charts, corpus_choice, cost_words, forms, live_charts, preparing, run_panel, session
-from pages.ui.downloads import csv_button
-from pages.ui.metrics import summary_table
-from pages.ui.navigation import only_in_app
-from pages.ui.recipe import recipe
+from labseq_core.experiments.plan.cost import expected_cost
+from pages.ui import cached as caching
+from pages.ui.choices import corpus as corpus_choice
+from pages.ui.choices import session
+from pages.ui.drawing import charts
+from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.metrics import summary_table
+from pages.ui.frame import preparing
+from pages.ui.frame.navigation import only_in_app
+from pages.ui.train import cost_words, forms, live_charts, run_panel
+from pages.ui.train.recipe import recipe
 
 USUAL_METHODS = ["crf", "hmsvm", "gps"]
 RUN = "job"

@@ -24,7 +24,7 @@ class Break:
 CORE = [
     Break(
         "covariance-uncentred",
-        "labseq_core/chain/sum_recursions.py",
+        "labseq_core/chain/recursions/sums.py",
         "node_change[t, s] = marginals[t, s] * (before[t, s] + ahead[s] - mean)",
         "node_change[t, s] = marginals[t, s] * (before[t, s] + ahead[s])",
         "second moments in place of covariances: marginal losses and Newton steps go astray",
@@ -32,7 +32,7 @@ CORE = [
     ),
     Break(
         "log-domain-unscaled",
-        "labseq_core/chain/sum_recursions.py",
+        "labseq_core/chain/recursions/sums.py",
         "message[s] = node_score(node, start, stop, t, s) + beta[s] - normaliser[t]",
         "message[s] = node_score(node, start, stop, t, s) + beta[s]",
         "marginals above 1 for sequences with large scores",
@@ -40,7 +40,7 @@ CORE = [
     ),
     Break(
         "rest-weight-turned",
-        "labseq_core/chain/sum_recursions.py",
+        "labseq_core/chain/recursions/sums.py",
         "norm = log_odds if normalised else -log_weight",
         "norm = log_odds if normalised else log_weight",
         "the exponential loss weighs long sequences up where length_decay should weigh them down",
@@ -48,7 +48,7 @@ CORE = [
     ),
     Break(
         "viterbi-last-of-equals",
-        "labseq_core/chain/max_recursions.py",
+        "labseq_core/chain/recursions/maxima.py",
         "if score > candidate[s]:",
         "if score >= candidate[s]:",
         "among equal labellings another one than promised, and than other routines choose",
@@ -56,7 +56,7 @@ CORE = [
     ),
     Break(
         "k-best-rank-lost",
-        "labseq_core/chain/max_recursions.py",
+        "labseq_core/chain/recursions/maxima.py",
         "origin_rank[t, s, j] = min(rank[chosen], k - 1)",
         "origin_rank[t, s, j] = 0",
         "the second best labelling is shown as the best one, with another score",
@@ -64,7 +64,7 @@ CORE = [
     ),
     Break(
         "rival-without-start",
-        "labseq_core/chain/rival_recursions.py",
+        "labseq_core/chain/recursions/most_violated.py",
         "kept += start[right]",
         "kept += 0.0",
         "the best other labelling is missed where start scores matter, and margins are too wide",
@@ -72,7 +72,7 @@ CORE = [
     ),
     Break(
         "slack-margin-turned",
-        "labseq_core/chain/rival_recursions.py",
+        "labseq_core/chain/recursions/most_violated.py",
         "here = h * (1.0 - truth_score + counted",
         "here = h * (1.0 + truth_score - counted",
         "slack rescaling looks for the labelling that violates its margin least",
@@ -96,7 +96,7 @@ CORE = [
     ),
     Break(
         "narrow-bracket",
-        "labseq_core/solvers/lbfgs.py",
+        "labseq_core/solvers/smooth/lbfgs.py",
         "narrowest = 1e-14 * step  #",
         "narrowest = 1e-14  #",
         "a fit with a very long gradient gives up at its first step",
@@ -105,7 +105,7 @@ CORE = [
     ),
     Break(
         "orthant-left",
-        "labseq_core/solvers/owlqn.py",
+        "labseq_core/solvers/smooth/owlqn.py",
         "moved[moved * orthant < 0.0] = 0.0",
         "moved[moved * orthant < -np.inf] = 0.0",
         "weights with an L1 penalty jump over zero, so few are exactly zero",
@@ -113,7 +113,7 @@ CORE = [
     ),
     Break(
         "average-start-sign",
-        "labseq_core/solvers/averaged_updates.py",
+        "labseq_core/solvers/perceptron/averaged_updates.py",
         "start_sums[found[0]] -= steps",
         "start_sums[found[0]] += steps",
         "averaged start weights of the perceptron are wrong",
@@ -121,7 +121,7 @@ CORE = [
     ),
     Break(
         "slack-without-cap",
-        "labseq_core/solvers/block_ascent.py",
+        "labseq_core/solvers/margin/working_set_qp.py",
         "total += step",
         "total += 0.0 * step",
         "the sum of alpha of a sequence exceeds C: another optimum than promised",
@@ -129,7 +129,7 @@ CORE = [
     ),
     Break(
         "squared-slack-ridge",
-        "labseq_core/solvers/margin_rules.py",
+        "labseq_core/solvers/margin/slack_and_rescaling.py",
         "return 0.5 / self.C if",
         "return 0.25 / self.C if",
         "the HM-SVM with squared slacks minimises another objective",
@@ -137,7 +137,7 @@ CORE = [
     ),
     Break(
         "sequences-at-rest",
-        "labseq_core/solvers/working_set.py",
+        "labseq_core/solvers/margin/working_set.py",
         "if self.looked_at == self.n_sequences:",
         "if self.looked_at > 0:",
         "an HM-SVM tells a primal and a gap that leave sequences out",
@@ -146,7 +146,7 @@ CORE = [
     ),
     Break(
         "boosting-smoothing-one-sided",
-        "labseq_core/solvers/boosting_bounds.py",
+        "labseq_core/solvers/boosting/bounds.py",
         "wrong = upper * (1.0 - pseudo_accuracy) + smoothing",
         "wrong = upper * (1.0 - pseudo_accuracy)",
         "steps of the loose bound are endless where a feature never fires too often",
@@ -154,7 +154,7 @@ CORE = [
     ),
     Break(
         "pair-range",
-        "labseq_core/solvers/boosting_features.py",
+        "labseq_core/solvers/boosting/features.py",
         "most = np.stack([lengths // 2, lengths - 1], axis=1)",
         "most = np.stack([lengths // 2 - 1, lengths - 1], axis=1)",
         "bounds of boosting on pairs of labels are no bounds",
@@ -162,7 +162,7 @@ CORE = [
     ),
     Break(
         "memory-unwritten",
-        "labseq_core/solvers/map_problems.py",
+        "labseq_core/solvers/gaussian/map_problem.py",
         "vector = self.space.zeros()  #",
         "vector = np.full(2 * self.space.size, 1.7e308)  #",
         "Newton's method calculates with numbers that nobody wrote, and warns of overflow",
@@ -171,7 +171,7 @@ CORE = [
     ),
     Break(
         "eta-without-root",
-        "labseq_core/solvers/map_problems.py",
+        "labseq_core/solvers/gaussian/map_problem.py",
         "pairs[:] = self.root_eta * statistics.edge",
         "pairs[:] = statistics.edge",
         "Gaussian processes by features fit transitions wrongly for eta other than 1",
@@ -179,7 +179,7 @@ CORE = [
     ),
     Break(
         "fraction-falls",
-        "labseq_core/solvers/history.py",
+        "labseq_core/progress.py",
         "self.fraction = max(self.fraction, (number + min(1.0, fraction)) / parts)",
         "self.fraction = (number + min(1.0, fraction)) / parts",
         "the progress bar goes back",
@@ -299,7 +299,7 @@ CORE = [
     ),
     Break(
         "history-sorted",
-        "labseq_core/persistence.py",
+        "labseq_core/archives.py",
         "ensure_ascii=False)",
         "ensure_ascii=False, sort_keys=True)",
         "the history of a loaded model has its columns in another order",
@@ -308,7 +308,7 @@ CORE = [
     ),
     Break(
         "half-a-file",
-        "labseq_core/persistence.py",
+        "labseq_core/archives.py",
         "            part.unlink(missing_ok=True)",
         "            part.exists()",
         "a model that could not be saved leaves a large file behind",
@@ -317,7 +317,7 @@ CORE = [
     ),
     Break(
         "multiword-ranges",
-        "labseq_core/data/conll.py",
+        "labseq_core/data/formats/conll.py",
         "            if row[0].isdecimal():",
         "            if row[0][0].isdecimal():",
         "contractions of CoNLL-U are words beside their parts",
@@ -325,7 +325,7 @@ CORE = [
     ),
     Break(
         "blank-ids",
-        "labseq_core/data/tabular.py",
+        "labseq_core/data/formats/tabular.py",
         'if value not in ("", current):',
         "if value != current:",
         "a blank cell in the column of sentence numbers begins a new sentence",
@@ -341,7 +341,7 @@ CORE = [
     ),
     Break(
         "folds-are-letters",
-        "labseq_core/data/corpora.py",
+        "labseq_core/data/public_corpora.py",
         'answer_columns=("fold",),',
         "answer_columns=(),",
         "methods see in which fold a handwritten word stands",
@@ -350,7 +350,7 @@ CORE = [
     ),
     Break(
         "kinds-run-on",
-        "labseq_core/evaluation/segment.py",
+        "labseq_core/evaluation/span.py",
         "_is(tag_before, _O, _E, _S)) | (inside & other_kind)",
         "_is(tag_before, _O, _E, _S))",
         "I-LOC after I-PER begins no span: F1 differs from conlleval's",
@@ -426,7 +426,7 @@ CORE = [
 ENGINE = [
     Break(
         "seed-not-in-hash",
-        "labseq_core/experiments/config.py",
+        "labseq_core/experiments/plan/config.py",
         "hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True)",
         'hashlib.sha256(json.dumps({**self.to_dict(), "seed": 0}, sort_keys=True)',
         "a run with another seed shows the numbers of the first",
@@ -434,7 +434,7 @@ ENGINE = [
     ),
     Break(
         "small-numbers-are-words",
-        "labseq_core/experiments/config.py",
+        "labseq_core/experiments/plan/config.py",
         "data = json.loads(text)  #",
         "data = json.loads('null')  #",
         "a configuration in JSON with 1e-05 is refused",
@@ -443,7 +443,7 @@ ENGINE = [
     ),
     Break(
         "first-fold-for-all",
-        "labseq_core/experiments/runner.py",
+        "labseq_core/experiments/run/one_task.py",
         "config.sequences, config.folds, config.seed, fold)\n\n\n@lru_cache",
         "config.sequences, config.folds, config.seed, 0)\n\n\n@lru_cache",
         "cross-validation scores the first fold again and again",
@@ -451,7 +451,7 @@ ENGINE = [
     ),
     Break(
         "failed-is-complete",
-        "labseq_core/experiments/store.py",
+        "labseq_core/experiments/store/run_store.py",
         'complete = row["state"] == "done" and connection.execute(failed, (run["id"],)).fetchone() is None',
         'complete = row["state"] == "done" and bool(failed)',
         "a method that could not be trained is never tried again",
@@ -460,7 +460,7 @@ ENGINE = [
     ),
     Break(
         "finished-tasks-queued",
-        "labseq_core/experiments/store.py",
+        "labseq_core/experiments/store/run_store.py",
         "WHERE run_id = ? AND outcome IS NULL",
         "WHERE run_id = ?",
         "a run that goes on shows what it had finished as waiting",
@@ -468,7 +468,7 @@ ENGINE = [
     ),
     Break(
         "store-made-together",
-        "labseq_core/experiments/damage.py",
+        "labseq_core/experiments/store/damage.py",
         "os.open(lock, os.O_CREAT | os.O_EXCL)",
         "os.open(lock, os.O_CREAT)",
         "processes that begin a store at once stumble over one another",
@@ -485,7 +485,7 @@ ENGINE = [
     ),
     Break(
         "too-many-at-once",
-        "labseq_core/experiments/engine.py",
+        "labseq_core/experiments/run/engine.py",
         "free = self.executor.capacity() - busy",
         "free = self.executor.capacity()",
         "more trainings at a time than there are cores",
@@ -493,7 +493,7 @@ ENGINE = [
     ),
     Break(
         "no-process-no-run",
-        "labseq_core/experiments/engine.py",
+        "labseq_core/experiments/run/engine.py",
         "except Exception:  # no process can be started",
         "except KeyError:  # no process can be started",
         "a run waits for ever when no process could be started",
@@ -502,7 +502,7 @@ ENGINE = [
     ),
     Break(
         "all-jobs-cancelled",
-        "labseq_core/experiments/executors/local.py",
+        "labseq_core/experiments/run/executors/local.py",
         "if process.job_id == job_id:",
         "if process.job_id is not None:",
         "to cancel one run cancels those of others",
@@ -510,7 +510,7 @@ ENGINE = [
     ),
     Break(
         "curve-cut-twice",
-        "labseq_core/experiments/curves.py",
+        "labseq_core/experiments/results/curves.py",
         "width = 2.0 ** math.ceil(math.log2(max((max(logarithms) - min(logarithms)) / _STEPS, 1e-9)))",
         "width = max((max(logarithms) - min(logarithms)) / _STEPS, 1e-9)",
         "curves of long trainings lose more and more of their middle",
@@ -519,7 +519,7 @@ ENGINE = [
     ),
     Break(
         "standard-error",
-        "labseq_core/experiments/results.py",
+        "labseq_core/experiments/results/run_results.py",
         "for value in values) / (len(values) - 1)",
         "for value in values) / len(values)",
         "standard errors over folds are too small",
@@ -527,7 +527,7 @@ ENGINE = [
     ),
     Break(
         "former-models",
-        "labseq_core/experiments/results.py",
+        "labseq_core/experiments/results/run_results.py",
         "        former.unlink()",
         "        former.exists()",
         "models of methods that a default comparison no longer has stay in the package",
@@ -536,7 +536,7 @@ ENGINE = [
     ),
     Break(
         "times-among-scores",
-        "labseq_core/experiments/results.py",
+        "labseq_core/experiments/results/run_results.py",
         "if key not in MEASURED}",
         "if key}",
         "the CSV of scores of the same configuration is another each time",
@@ -544,7 +544,7 @@ ENGINE = [
     ),
     Break(
         "import-overwrites",
-        "labseq_core/experiments/transfer.py",
+        "labseq_core/experiments/store/run_archive.py",
         'if here is None or here["state"] != "done":',
         "if run:",
         "an imported file replaces a run of one's own",
@@ -552,7 +552,7 @@ ENGINE = [
     ),
     Break(
         "cost-of-a-fold",
-        "labseq_core/experiments/cost.py",
+        "labseq_core/experiments/plan/cost.py",
         "part = whole.share((folds - 1) / folds)",
         "part = whole.share(1 / folds)",
         "a run with ten folds is said to take a ninth of the time",
@@ -571,7 +571,7 @@ ENGINE = [
 PAGES = [
     Break(
         "words-are-markup",
-        "pages/ui/boosting_words.py",
+        "pages/ui/inside/boosting/words.py",
         "return f\"`{shortened(text).replace('`', 'ˋ')}`\"",
         "return text",
         "words of a file are Markdown on the Boosting tab",
@@ -580,7 +580,7 @@ PAGES = [
     ),
     Break(
         "words-are-html",
-        "pages/ui/plain.py",
+        "pages/ui/drawing/plain_text.py",
         'return f"<bdi>{escape(shortened(text))}</bdi>"',
         'return f"<bdi>{shortened(text)}</bdi>"',
         "a script in an uploaded file runs in the browser of whoever looks at it",
@@ -588,7 +588,7 @@ PAGES = [
     ),
     Break(
         "templates-in-charts",
-        "pages/ui/plain.py",
+        "pages/ui/drawing/plain_text.py",
         'escape(cut, quote=False).replace("%{", "%&#123;")',
         "escape(cut, quote=False)",
         "a label with %{ shows numbers of the chart in its place",
@@ -596,7 +596,7 @@ PAGES = [
     ),
     Break(
         "one-chart-for-two",
-        "pages/ui/charts.py",
+        "pages/ui/drawing/charts.py",
         "pickle.dumps((chart.__module__, chart.__qualname__, data, options))",
         "pickle.dumps((chart.__module__, data, options))",
         "risk against coverage shows the curves of precision against recall",
@@ -604,7 +604,7 @@ PAGES = [
     ),
     Break(
         "shares-of-all",
-        "pages/ui/metrics.py",
+        "pages/ui/drawing/metrics.py",
         "for total in [sum(row)]]",
         "for total in [sum(map(sum, counts))]]",
         "the shares of a confusion matrix are of all tokens, not of the row",
@@ -612,7 +612,7 @@ PAGES = [
     ),
     Break(
         "lists-in-links",
-        "pages/ui/session.py",
+        "pages/ui/choices/session.py",
         "urlencode(chosen, doseq=True)",
         "urlencode(chosen)",
         "a link to several methods opens none of them",
@@ -620,7 +620,7 @@ PAGES = [
     ),
     Break(
         "endless-numbers",
-        "pages/ui/session.py",
+        "pages/ui/choices/session.py",
         "return isinf(float(text))",
         "return text is None",
         "a link with a number beyond all bounds shows an error of Streamlit",
@@ -629,7 +629,7 @@ PAGES = [
     ),
     Break(
         "unforeseen",
-        "pages/ui/session.py",
+        "pages/ui/choices/session.py",
         "        unexpected(problem)",
         "        raise",
         "an error that nobody foresaw fills the page with a traceback and ends it",
@@ -638,7 +638,7 @@ PAGES = [
     ),
     Break(
         "newest-run-of-tomorrow",
-        "pages/ui/run_choice.py",
+        "pages/ui/choices/run.py",
         "            session.imply(NAME, chosen, here)",
         "            session.leave(NAME, here)",
         "a link that was copied today shows another run tomorrow",
@@ -647,7 +647,7 @@ PAGES = [
     ),
     Break(
         "page-of-another-cell",
-        "pages/ui/compare_labels.py",
+        "pages/ui/compare/labels.py",
         "session.forget(_PAGE)",
         "session.recall(_PAGE)",
         "another cell of a confusion matrix opens on the page of the one before",
@@ -656,7 +656,7 @@ PAGES = [
     ),
     Break(
         "mirrored-cell",
-        "pages/ui/compare_charts.py",
+        "pages/ui/compare/charts.py",
         "customdata=[cell_name(cell[0], cell[1]) for cell in cells]",
         "customdata=[cell_name(cell[1], cell[0]) for cell in cells]",
         "a click on a cell opens the sentences of its mirror image",
@@ -664,7 +664,7 @@ PAGES = [
     ),
     Break(
         "whisker-from-zero",
-        "pages/ui/compare_charts.py",
+        "pages/ui/compare/charts.py",
         '"array": [row["high"] - row["difference"] for row in rows]',
         '"array": [row["high"] for row in rows]',
         "intervals of differences are drawn too wide",
@@ -672,7 +672,7 @@ PAGES = [
     ),
     Break(
         "loser-wins",
-        "pages/ui/compare_words.py",
+        "pages/ui/compare/words.py",
         'if row["difference"] > 0 else',
         'if row["difference"] < 0 else',
         "the sentence on significance names the worse method as the better one",
@@ -680,7 +680,7 @@ PAGES = [
     ),
     Break(
         "drawn-share-missing",
-        "pages/ui/lesson_results.py",
+        "pages/ui/learn/results.py",
         '[{**row, "dev_wrong": 1.0 - row["dev_accuracy"]} for row in rows]',
         "rows",
         "the file of a lesson lacks the numbers that are drawn",
@@ -689,7 +689,7 @@ PAGES = [
     ),
     Break(
         "withheld-looks-sure",
-        "pages/ui/tokens.py",
+        "pages/ui/drawing/tokens.py",
         'f"{floor(100 * value) / 100:.2f}"',
         'f"{value:.2f}"',
         "a token of 0.699 is withheld at 0.7 and said to be 0.70 sure",
@@ -698,7 +698,7 @@ PAGES = [
     ),
     Break(
         "file-of-no-run",
-        "pages/ui/downloads.py",
+        "pages/ui/drawing/downloads.py",
         "return table_csv([{**about, **row} for row in rows])",
         "return table_csv([dict(row) for row in rows])",
         "saved tables do not say of which run they are",
@@ -706,7 +706,7 @@ PAGES = [
     ),
     Break(
         "second-page-first",
-        "pages/ui/caching.py",
+        "pages/ui/cached.py",
         "shown = slice((page - 1) * SENTENCES_PER_PAGE, page * SENTENCES_PER_PAGE)",
         "shown = slice(page * SENTENCES_PER_PAGE, (page + 1) * SENTENCES_PER_PAGE)",
         "the preview of a corpus leaves out its first sentences and numbers the rest wrongly",
@@ -714,7 +714,7 @@ PAGES = [
     ),
     Break(
         "defaults-on-every-page",
-        "pages/ui/history_rows.py",
+        "pages/ui/history/rows.py",
         "fitting_defaults(filters)[max(0, begin - size.n_own) :",
         "fitting_defaults(filters)[max(0, begin) :",
         "runs that come with LabSeq are missing where the list goes over several pages",
@@ -722,7 +722,7 @@ PAGES = [
     ),
     Break(
         "seed-not-in-form",
-        "pages/ui/form_link.py",
+        "pages/ui/train/form_link.py",
         'numbers = {"seed": config.seed}',
         "numbers: dict[str, int] = {}",
         "'Change and run again' begins with another seed",

@@ -13,7 +13,7 @@ import pytest
 import labseq_core
 from labseq_core import CRF, FeatureTemplate, load_model, read_conll
 from labseq_core.cli import FEATURES_HELP, METRICS_HELP, main
-from labseq_core.experiments.config import METRICS
+from labseq_core.experiments.plan.config import METRICS
 from labseq_core.features import TEMPLATES
 
 TRAIN = "Ana B-PER\nvive O\nen O\nLima B-LOC\n\nLima B-LOC\nduerme O\n\nAna B-PER\nduerme O\n\n"

@@ -112,7 +112,7 @@ def csv_rows(text: str) -> list[dict]:
 
 
 def test_experiments_of_the_documents_are_listed_and_stand_beside_what_is_quoted(capsys, monkeypatch):
-    from labseq_core.experiments import reproduction
+    from labseq_core.experiments.documents import reproduction
 
     shown = printed(capsys, "reproduce")
     assert all(name in shown for name in reproduction.EXPERIMENTS)

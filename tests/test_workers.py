@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labseq_core import _workers
+from labseq_core import worker_processes as _workers
 
 
 def test_a_worker_started_ahead_is_taken_once_unless_it_has_died():

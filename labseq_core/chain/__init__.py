@@ -12,9 +12,7 @@ from labseq_core.chain.inference import (
     subtract_path,
     viterbi,
 )
-from labseq_core.chain.lazy_k_best import LabellingsInOrder
-from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
-from labseq_core.chain.rivals import (
+from labseq_core.chain.most_violated import (
     RivalLists,
     Rivals,
     best_at_distance,
@@ -24,6 +22,8 @@ from labseq_core.chain.rivals import (
     loss_augmented_viterbi,
     slack_rescaled_rivals,
 )
+from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
+from labseq_core.chain.recursions.lazy_k_best import LabellingsInOrder
 
 __all__ = [
     "BestLabelling", "ChainPotentials", "ChainStatistics", "LabellingsInOrder", "Posterior", "Rest", "RivalLists", "Rivals",

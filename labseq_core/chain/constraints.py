@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, as_label_indices
-from labseq_core.chain import batch
 from labseq_core.chain.inference import batch_arguments, exponentiated_edges, path_scores, work_of
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
+from labseq_core.chain.recursions import batch
+from labseq_core.checks import LabSeqError, as_label_indices
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, as_label_indices, require
-from labseq_core.chain import batch
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
-from labseq_core.chain.scores import subtract_path_counts
-from labseq_core.chain.sum_recursions import exponentiate_edges
+from labseq_core.chain.recursions import batch
+from labseq_core.chain.recursions.scores import subtract_path_counts
+from labseq_core.chain.recursions.sums import exponentiate_edges
+from labseq_core.checks import LabSeqError, as_label_indices, require
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labseq_core.chain import lockstep, sum_recursions
-from labseq_core.chain.batch import chunk_bounds, length_of
 from labseq_core.chain.inference import exponentiated_edges
 from labseq_core.chain.potentials import ChainPotentials
+from labseq_core.chain.recursions import lockstep
+from labseq_core.chain.recursions import sums as sum_recursions
+from labseq_core.chain.recursions.batch import chunk_bounds, length_of
 from labseq_core.compiling.routines import BatchRoutine, compiled, compiled_lanes
 
 CHUNKS = 32

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import as_floats, as_offsets, require
+from labseq_core.checks import as_floats, as_offsets, require
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import as_label_indices
-from labseq_core.chain.batch import chunk_bounds, length_of
 from labseq_core.chain.inference import exponentiated_edges, path_scores
-from labseq_core.chain.lockstep import LANES, row_length
 from labseq_core.chain.off_truth import FEWEST_LANES, chunks_of_groups, group_bounds
 from labseq_core.chain.potentials import ChainPotentials
-from labseq_core.chain.scores import node_score
-from labseq_core.chain.shifted_lanes import shifted_group
-from labseq_core.chain.sum_recursions import FLOOR, LOG_FLOOR
+from labseq_core.chain.recursions.batch import chunk_bounds, length_of
+from labseq_core.chain.recursions.lockstep import LANES, row_length
+from labseq_core.chain.recursions.scores import node_score
+from labseq_core.chain.recursions.shifted_lanes import shifted_group
+from labseq_core.chain.recursions.sums import FLOOR, LOG_FLOOR
+from labseq_core.checks import as_label_indices
 from labseq_core.compiling.routines import BatchRoutine, compiled
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 
 
 def method_choice(text: str):
     from labseq_core.experiments import MethodChoice
-    from labseq_core.experiments.config import SEARCH
+    from labseq_core.experiments.plan.config import SEARCH
     from labseq_core.learners.registry import method_options
 
     method, *pieces = text.strip().split(":")

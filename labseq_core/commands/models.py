@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.commands.choices import feature_choice, method_choice
 from labseq_core.commands.progress import Bar
 
@@ -44,7 +44,7 @@ def train(chosen: argparse.Namespace) -> None:
 
 
 def predict(chosen: argparse.Namespace) -> None:
-    from labseq_core.data.writers import write_conll, write_csv
+    from labseq_core.data.formats.writers import write_conll, write_csv
     from labseq_core.learners.registry import load_model
 
     model = load_model(chosen.model)
@@ -70,8 +70,8 @@ def score(chosen: argparse.Namespace) -> None:
 
 
 def _read_corpus(chosen: argparse.Namespace, unlabelled: bool = False):
-    from labseq_core.data.readers import FORMATS, choose_format, read_file
-    from labseq_core.data.source import read_bytes
+    from labseq_core.data.formats.registry import FORMATS, choose_format, read_file
+    from labseq_core.data.formats.source import read_bytes
 
     kind = chosen.format or choose_format(Path(chosen.file).name, read_bytes(chosen.file))
     known = [option.name for option in FORMATS[kind].options]

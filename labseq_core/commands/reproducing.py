@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.commands.running import follow
 
 
 def reproduce(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import result
-    from labseq_core.experiments.reproduction import EXPERIMENTS
+    from labseq_core.experiments.documents.reproduction import EXPERIMENTS
 
     if chosen.name is None:
         width = max(map(len, EXPERIMENTS))

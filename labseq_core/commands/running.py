@@ -10,10 +10,10 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from labseq_core._checks import LabSeqError
-from labseq_core._workers import SCHEDULER_VARIABLE, start_ahead
+from labseq_core.checks import LabSeqError
 from labseq_core.commands.choices import feature_choice, method_choice
 from labseq_core.commands.progress import Bar
+from labseq_core.worker_processes import SCHEDULER_VARIABLE, start_ahead
 
 _USUAL = ("accuracy", "sequence_accuracy", "span_f1", "train_seconds")
 _TITLES = {
@@ -25,7 +25,7 @@ _TITLES = {
 def compare(chosen: argparse.Namespace) -> int:
     if not chosen.scheduler:
         start_ahead()  # to load takes a second: it does so while this process does
-    from labseq_core.data.source import read_text
+    from labseq_core.data.formats.source import read_text
     from labseq_core.experiments import ExperimentConfig, notices
 
     if chosen.config:
@@ -47,7 +47,7 @@ def compare(chosen: argparse.Namespace) -> int:
 def follow(config, scheduler: str | None = None) -> str:
     """Submit, show progress until the end, give the run's id."""
     from labseq_core.experiments import cancel, status, submit
-    from labseq_core.experiments.executors.base import COMPILING
+    from labseq_core.experiments.run.executors.base import COMPILING
 
     _use(scheduler)
     run_id = submit(config)
@@ -99,7 +99,7 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
 
 def print_table(summary: list[dict], metrics: tuple[str, ...] = ()) -> None:
     """Means over folds ± standard errors."""
-    from labseq_core.experiments.config import METRICS
+    from labseq_core.experiments.plan.config import METRICS
 
     columns = [name for name in metrics or _USUAL if any(row[f"{name}_mean"] is not None for row in summary)]
     width = max(len(row["label"]) for row in summary)
@@ -181,7 +181,7 @@ def cancel_run(chosen: argparse.Namespace) -> None:
 def export(chosen: argparse.Namespace) -> None:
     """A zip file of everything, or the scores as CSV."""
     from labseq_core.experiments import export_run, list_runs, result
-    from labseq_core.experiments.results import table_csv
+    from labseq_core.experiments.results.run_results import table_csv
 
     if chosen.csv is not None:
         done = [run.run_id for run in list_runs(100_000, state="done")] if chosen.run_id is None else [chosen.run_id]

@@ -8,23 +8,23 @@ import socket
 import sys
 from pathlib import Path
 
-from labseq_core._checks import LabSeqError
-from labseq_core._workers import SCHEDULER_VARIABLE
+from labseq_core.checks import LabSeqError
 from labseq_core.commands.progress import Bar
 from labseq_core.commands.running import follow
+from labseq_core.worker_processes import SCHEDULER_VARIABLE
 
 _COMPILING = "Compiling (the first time, then kept)"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def app(chosen: argparse.Namespace) -> int | None:
-    from labseq_core.dashboard_settings import STREAMLIT_SETTINGS, app_path
+    from labseq_core.serving.settings import STREAMLIT_SETTINGS, app_path
 
     port = chosen.port or _free_port(chosen.host)
     shown = not chosen.no_browser and (sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY")))
     settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port, "server.headless": not shown}
     flags = [f"--{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in settings.items()]
-    command = [sys.executable, "-c", "from labseq_core.serving import main; main()", str(app_path()), *flags]
+    command = [sys.executable, "-c", "from labseq_core.serving.server import main; main()", str(app_path()), *flags]
     if chosen.scheduler:
         os.environ[SCHEDULER_VARIABLE] = chosen.scheduler
     print(f"LabSeq is at http://{chosen.host}:{port} (Ctrl+C ends it)", flush=True)
@@ -51,7 +51,8 @@ def _free_port(host: str, usual: int = 8501) -> int:
 
 
 def compile_ahead(chosen: argparse.Namespace) -> None:
-    from labseq_core.compiling import ahead, kept
+    from labseq_core.compiling import kept
+    from labseq_core.warm_up import ahead
 
     bar = Bar(_COMPILING)
     kept.on_miss = kept.say_nothing
@@ -61,11 +62,11 @@ def compile_ahead(chosen: argparse.Namespace) -> None:
 
 def defaults(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import model, predictions, result, write_default
-    from labseq_core.experiments.default_margins import TRAINING_MARGINS, write_margins
-    from labseq_core.experiments.defaults import default_configs
-    from labseq_core.experiments.learning_curve import CURVE, learning_curve_configs, write_default_curve
-    from labseq_core.experiments.lessons import LESSONS, write_lessons
-    from labseq_core.experiments.results import FIRST
+    from labseq_core.experiments.bundled.default_margins import TRAINING_MARGINS, write_margins
+    from labseq_core.experiments.bundled.defaults import default_configs
+    from labseq_core.experiments.bundled.lessons import LESSONS, write_lessons
+    from labseq_core.experiments.results.learning_curve import CURVE, learning_curve_configs, write_default_curve
+    from labseq_core.experiments.results.run_results import FIRST
 
     configs = default_configs()
     known = [*configs, TRAINING_MARGINS, LESSONS, CURVE]

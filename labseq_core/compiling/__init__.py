@@ -1,1 +1,1 @@
-"""Compiled routines: numba's options, the machine code kept on disk, threads, and compiling ahead. Loads no numba itself."""
+"""Compiled routines: numba's options, the machine code kept on disk, and threads. Loads no numba itself."""

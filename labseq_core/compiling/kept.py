@@ -28,7 +28,7 @@ from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.places import cache_root
 
 PRIVATE_VARIABLE = "LABSEQ_PRIVATE_CODE"  # names the temporary directory to the processes that this one starts

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require
 
 _LISTED_AT_MOST = 10
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from labseq_core._checks import LabSeqError, require
-from labseq_core.data.conll import read_conll
-from labseq_core.data.corpora import CORPORA, Corpus
+from labseq_core.checks import LabSeqError, require
 from labseq_core.data.downloads import MIRROR_VARIABLE, Progress, is_at_hand, read_verified
+from labseq_core.data.formats.conll import read_conll
+from labseq_core.data.public_corpora import CORPORA, Corpus
 from labseq_core.data.sequences import Dataset
 from labseq_core.data.uploads import is_upload, load_upload, store_upload
 from labseq_core.places import datasets_directory

@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, as_offsets, require
+from labseq_core.checks import LabSeqError, as_offsets, require
 
 Column = list[str] | np.ndarray  # strings, or float64 values (NaN: not given)
 

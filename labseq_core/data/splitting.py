@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 
 
 def k_folds(n_sequences: int, folds: int, seed: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:

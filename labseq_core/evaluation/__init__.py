@@ -13,7 +13,6 @@ from labseq_core.evaluation.abstention import (
 )
 from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, calibration, reliability
 from labseq_core.evaluation.report import Evaluation, evaluate
-from labseq_core.evaluation.segment import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
 from labseq_core.evaluation.sequence import sequence_accuracy
 from labseq_core.evaluation.significance import (
     Interval,
@@ -24,6 +23,7 @@ from labseq_core.evaluation.significance import (
     paired_permutation,
     standard_error,
 )
+from labseq_core.evaluation.span import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
 from labseq_core.evaluation.temperature import TemperatureFit, fit_temperature, marginals_at
 from labseq_core.evaluation.token import (
     ConfusionMatrix,

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require
 
 Labellings = Sequence[Sequence[str]]  # one sequence of labels per sequence of tokens
 

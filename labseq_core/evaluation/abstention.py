@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require
 from labseq_core.evaluation._pairs import Labellings, pair_up
 
 POINT_COLUMNS = ("threshold", "answered", "correct", "coverage", "precision", "recall", "risk", "error_reduction")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.evaluation._pairs import Labellings, pair_up
 from labseq_core.evaluation.abstention import _flat, top_labels
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labseq_core.evaluation._pairs import Labellings, pair_up
-from labseq_core.evaluation.segment import SegmentScores, is_bio, segment_scores_of
 from labseq_core.evaluation.sequence import sequence_accuracy_of
+from labseq_core.evaluation.span import SegmentScores, is_bio, segment_scores_of
 from labseq_core.evaluation.token import (
     ConfusionMatrix,
     LabelScore,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, forward_backward, max_marginals
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.evaluation._pairs import Labellings
 

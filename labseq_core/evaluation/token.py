@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
 
 if TYPE_CHECKING:

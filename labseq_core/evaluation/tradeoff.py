@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 
 
 def pareto_front(costs: Sequence[float], gains: Sequence[float]) -> list[bool]:

@@ -1,8 +1,8 @@
 """Experiments: what to run, running it in processes of its own, and what was found."""
 
-from labseq_core.experiments.config import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.experiments.predictions import Predictions
-from labseq_core.experiments.results import RunResult, default_results, write_default
+from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.results.predictions import Predictions
+from labseq_core.experiments.results.run_results import RunResult, default_results, write_default
 from labseq_core.experiments.service import (
     RunStatus,
     RunSummary,
@@ -26,7 +26,7 @@ from labseq_core.experiments.service import (
     submit,
     summary,
 )
-from labseq_core.experiments.transfer import export_run, import_run
+from labseq_core.experiments.store.run_archive import export_run, import_run
 
 __all__ = [
     "ExperimentConfig", "FeatureChoice", "MethodChoice", "Predictions", "RunResult", "RunStatus", "RunSummary",

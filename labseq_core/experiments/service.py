@@ -13,22 +13,27 @@ import os
 import threading
 from dataclasses import dataclass
 
-from labseq_core._checks import LabSeqError
-from labseq_core._workers import SCHEDULER_VARIABLE
+from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import compare_all
-from labseq_core.experiments.collecting import final_tasks
-from labseq_core.experiments.config import ExperimentConfig
-from labseq_core.experiments.damage import set_aside_stores
-from labseq_core.experiments.engine import Engine, artefact_name
-from labseq_core.experiments.executors import executor_for
-from labseq_core.experiments.predictions import Predictions
-from labseq_core.experiments.results import RunResult, default_model, default_predictions, default_results
-from labseq_core.experiments.runner import TaskOutcome
-from labseq_core.experiments.store import ACTIVE, RunStore, StoreDamaged
-from labseq_core.experiments.tasks import tasks_of
-from labseq_core.experiments.versions import versions
+from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.results.collecting import final_tasks
+from labseq_core.experiments.results.predictions import Predictions
+from labseq_core.experiments.results.run_results import (
+    RunResult,
+    default_model,
+    default_predictions,
+    default_results,
+)
+from labseq_core.experiments.run.engine import Engine, artefact_name
+from labseq_core.experiments.run.executors import executor_for
+from labseq_core.experiments.run.one_task import TaskOutcome
+from labseq_core.experiments.store.damage import set_aside_stores
+from labseq_core.experiments.store.run_store import ACTIVE, RunStore, StoreDamaged
+from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import load_model
+from labseq_core.worker_processes import SCHEDULER_VARIABLE
 
 RESUMED_AT_MOST = 3  # times without being asked: what brings a server down must not do so for ever
 _DEFAULT = "default:"

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import NUMBERS, WORDS, BoostingLearner
-from labseq_core.solvers.boosting_steps import bounds_along, minimisers_along
+from labseq_core.solvers.boosting.steps import bounds_along, minimisers_along
 
 POINTS = 61  # of a curve, unless steps are given
 LARGEST_EXPONENT = 600.0  # of a bound that is drawn; e^710 is no number any more

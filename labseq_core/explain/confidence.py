@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.evaluation import top_labels
 from labseq_core.learners.base import SequenceLearner
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
 from labseq_core.chain import ChainPotentials
+from labseq_core.checks import LabSeqError, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.explain.weights import EMITTED, UNKNOWN_WORD
 from labseq_core.features import EncodedSequences

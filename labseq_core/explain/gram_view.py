@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.explain.sparse_gp import is_gp
 from labseq_core.explain.votes import needs_training_data_to_vote, observation_votes
 from labseq_core.features import EncodedSequences

@@ -17,8 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
 from labseq_core.chain import ChainPotentials
+from labseq_core.checks import LabSeqError, require
 
 RECURSIONS = ("forward", "backward", "viterbi")
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.data.sequences import Column, Sequences
 from labseq_core.explain.lattice import Lattice, forced
 from labseq_core.learners.base import SequenceLearner

@@ -9,7 +9,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.gpsc import GPSC
 from labseq_core.learners.sparse_gpsc import SparseGPSC

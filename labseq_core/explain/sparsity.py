@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR
 from labseq_core.learners.maxent import MaxEnt

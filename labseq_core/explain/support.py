@@ -6,7 +6,7 @@ import csv
 import io
 import math
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.hmsvm import HMSVM
 

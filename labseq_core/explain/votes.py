@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.explain.lattice import Lattice
 from labseq_core.features import EncodedSequences

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain.constraints import constraints_for
+from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.hmm import EMITTED, HMM
 from labseq_core.learners.hmsvm import HMSVM

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require
 from labseq_core.data.sequences import Column, Sequences
 
 # T Table B.1: variable -> the neighbour it pairs with (0: none) and whether it is conditional on that neighbour.

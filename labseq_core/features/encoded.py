@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, as_offsets, require
+from labseq_core.checks import LabSeqError, as_offsets, require
 from labseq_core.data.alphabet import Alphabet
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require
 from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences

@@ -9,8 +9,8 @@ from labseq_core.kernels.low_rank import LowRank, pivoted_cholesky
 from labseq_core.kernels.observations import Observations
 from labseq_core.kernels.polynomial import Polynomial
 from labseq_core.kernels.rbf import RBF
+from labseq_core.kernels.registry import kernel_from_dict, parse_kernel
 from labseq_core.kernels.sequence import sequence_kernel
-from labseq_core.kernels.text import kernel_from_dict, parse_kernel
 from labseq_core.kernels.token_match import TokenMatch
 
 __all__ = [

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 
 
 class Kernel(ABC):

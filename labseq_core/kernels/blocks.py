@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require
 from labseq_core.compiling.routines import BatchRoutine, compiled
 from labseq_core.features.transposed import transposed
 from labseq_core.kernels.base import Kernel, Term

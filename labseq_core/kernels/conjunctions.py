@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import NO_VALUES

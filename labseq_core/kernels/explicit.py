@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.kernels.base import Kernel

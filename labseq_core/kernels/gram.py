@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.compiling.routines import BatchRoutine, compiled_sum
 from labseq_core.kernels.base import Kernel
 from labseq_core.kernels.blocks import (

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences, gather

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.kernels.base import BasicKernel
 
 CURRENT_WORD = "word"  # as templates and plain word lists name it: "word=casa"

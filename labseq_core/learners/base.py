@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError, require
+from labseq_core.archives import save_archive
 from labseq_core.chain import (
     ChainPotentials,
     best_rivals,
@@ -19,13 +19,13 @@ from labseq_core.chain import (
     path_scores,
     viterbi,
 )
+from labseq_core.checks import LabSeqError, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
 from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.options import Option
-from labseq_core.persistence import save_archive
-from labseq_core.solvers.history import Callback, Recorder, Scores
+from labseq_core.progress import Callback, Recorder, Scores
 
 Labels = Sequence[Sequence[str]]
 

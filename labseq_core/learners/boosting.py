@@ -9,18 +9,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import path_scores, refuse_forbidden
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
 from labseq_core.learners.development import Development
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, Option
+from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.boosting_features import feature_lists, longest_first
-from labseq_core.solvers.coordinate_boosting import Booster, Round
-from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.boosting.features import feature_lists, longest_first
+from labseq_core.solvers.boosting.rounds import Booster, Round
 
 LARGEST = 1e308  # a loss beyond is told as this; its logarithm is kept in full
 

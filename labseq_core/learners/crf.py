@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
 from labseq_core.learners.penalised import Loss, PenalisedLearner
 from labseq_core.losses import LOSSES
-from labseq_core.solvers.history import Recorder
+from labseq_core.progress import Recorder
 
 NOISE = 0.1  # standard deviation of a perturbation, relative to that of the weights
 WORTHWHILE = 1e-4  # relative gain for which a restart is followed by another

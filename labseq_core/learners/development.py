@@ -8,7 +8,7 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials, viterbi
 from labseq_core.evaluation._pairs import LabelPairs
-from labseq_core.evaluation.segment import SegmentCounts, is_bio, segment_scores_of
+from labseq_core.evaluation.span import SegmentCounts, is_bio, segment_scores_of
 from labseq_core.features import EncodedSequences
 
 UNKNOWN = "I-?"  # stands for all labels that training never saw

@@ -10,10 +10,10 @@ from labseq_core.kernels import ExplicitSize, Gram, Kernel, Observations, explic
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, SEED, Option
+from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion, RunningScores
-from labseq_core.solvers.averaged_updates import blocks_of
-from labseq_core.solvers.dual_updates import DualCounters, ExplicitUpdates, GramUpdates
-from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.perceptron.averaged_updates import blocks_of
+from labseq_core.solvers.perceptron.dual_updates import DualCounters, ExplicitUpdates, GramUpdates
 
 BLOCK_TOKENS = {"explicit": 20_000, "gram": 2_000}  # between two looks at the callback
 # For the choice of a route, in nanoseconds: a feature made, and scored with all labels; a kernel value made, and added.

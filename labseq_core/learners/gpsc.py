@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import viterbi
+from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, explicit_size, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.learners.kernel_learner import KernelLearner, require_room_for_features
 from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
+from labseq_core.progress import Recorder
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
-from labseq_core.solvers.descent import Minimum
-from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import minimise
-from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
-from labseq_core.solvers.newton_cg import minimise_newton
+from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem
+from labseq_core.solvers.smooth.lbfgs import minimise
+from labseq_core.solvers.smooth.newton_cg import minimise_newton
+from labseq_core.solvers.smooth.stopping import Minimum
 
 DEV_EVERY = 10  # iterations between two looks at the development data
 USUAL_RANK = 500

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials
+from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.column_model import ColumnModel
 from labseq_core.learners.options import SMOOTHING, Option
-from labseq_core.solvers.history import Recorder
+from labseq_core.progress import Recorder
+from labseq_core.scoring.column_counts import ColumnModel
 
 EMITTED = "word="  # the attribute that an HMM emits
 

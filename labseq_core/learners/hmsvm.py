@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
+from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import ExplicitSize, Gram, Kernel, Linear, Observations, explicit_map
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.linear import LinearScoring
-from labseq_core.solvers.explicit_features import ExplicitFeatures
-from labseq_core.solvers.gram_features import GramFeatures
-from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.label_sets import LabelSets
-from labseq_core.solvers.margin_rules import RESCALES, SLACKS, MarginRule
-from labseq_core.solvers.working_set import MarginOptimum, maximise_margin
+from labseq_core.solvers.margin.explicit_weights import ExplicitFeatures
+from labseq_core.solvers.margin.gram_scores import GramFeatures
+from labseq_core.solvers.margin.slack_and_rescaling import RESCALES, SLACKS, MarginRule
+from labseq_core.solvers.margin.working_set import MarginOptimum, maximise_margin
+from labseq_core.solvers.margin.working_sets import LabelSets
 
 DEV_EVERY = 5  # rounds between two looks at the development data
 _READS = 15  # features of a label at a position that are read in the time in which one score is moved

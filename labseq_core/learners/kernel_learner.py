@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials
 from labseq_core.chain.constraints import Constraints, constraints_for
+from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import ExplicitSize, Kernel, Linear, Observations, explicit_size
 from labseq_core.kernels.blocks import shown_bytes

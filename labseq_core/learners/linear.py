@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, viterbi
 from labseq_core.chain.constraints import constraints_for
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import Labels, SequenceLearner
+from labseq_core.progress import Callback
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.solvers.history import Callback
 
 
 class LinearLearner(SequenceLearner):

@@ -10,7 +10,7 @@ from labseq_core.features import EncodedSequences
 from labseq_core.learners.options import L1, L2, MAX_ITER, TOL
 from labseq_core.learners.penalised import Loss, PenalisedLearner
 from labseq_core.losses import log_loss
-from labseq_core.solvers.history import Recorder
+from labseq_core.progress import Recorder
 
 
 class MaxEnt(PenalisedLearner):

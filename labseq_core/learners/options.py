@@ -8,9 +8,9 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.kernels import Kernel, parse_kernel
-from labseq_core.kernels.text import SYNTAX
+from labseq_core.kernels.registry import SYNTAX
 
 # Numbers of numpy count too: grids of a search are made of them.
 KINDS = {"float": (Real,), "int": (Integral,), "bool": (bool, np.bool_), "choice": (str,), "kernel": (Kernel,)}

@@ -11,12 +11,12 @@ from labseq_core.chain import ChainPotentials, ChainStatistics, forward_backward
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.losses import log_loss
+from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearScoring
-from labseq_core.solvers.curvature import add_multiple, dot
-from labseq_core.solvers.descent import Minimum
-from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import minimise
-from labseq_core.solvers.owlqn import minimise_l1
+from labseq_core.solvers.smooth.lbfgs import minimise
+from labseq_core.solvers.smooth.lbfgs_memory import add_multiple, dot
+from labseq_core.solvers.smooth.owlqn import minimise_l1
+from labseq_core.solvers.smooth.stopping import Minimum
 
 DEV_EVERY = 10  # iterations between two looks at the development data
 LEAST_CURVATURE = 0.01  # assumed where there is no penalty and no doubt left

@@ -9,9 +9,9 @@ from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, SEED, START_STOP, Option
+from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.averaged_updates import blocks_of, perceptron_block
-from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.perceptron.averaged_updates import blocks_of, perceptron_block
 
 BLOCK_TOKENS = 20_000  # between two looks at the callback
 

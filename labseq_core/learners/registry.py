@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from labseq_core._checks import LabSeqError
+from labseq_core.archives import archive_name, load_archive
+from labseq_core.checks import LabSeqError
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
@@ -19,7 +20,6 @@ from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.learners.sparse_gpsc import SparseGPSC
-from labseq_core.persistence import archive_name, load_archive
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from labseq_core._checks import require
+from labseq_core.checks import require
 from labseq_core.data.sequences import Sequences
 from labseq_core.evaluation import evaluate
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.solvers.history import Callback, Progress
+from labseq_core.progress import Callback, Progress
 
 MOST_FITS = 100
 HELD_OUT = 5  # without development data every so many-th sequence is scored, not trained on

@@ -14,11 +14,11 @@ from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, RouteWork, 
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.progress import Recorder
 from labseq_core.scoring.dual_features import FeatureGram
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
-from labseq_core.solvers.basis_selection import BASES, Key
-from labseq_core.solvers.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
-from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.gaussian.basis_selection import BASES, Key
+from labseq_core.solvers.gaussian.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
 
 WORTHWHILE = 1e-9  # relative gain of a step: with less it counts as none
 SAMPLE = 10  # sequences of which the steepest is taken

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials
 from labseq_core.chain.constraints import Constraints
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import EncodedSequences, gather, renumber
 from labseq_core.features.transposed import even_chunks, transposed

@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, ChainStatistics
 from labseq_core.chain.constraints import Constraints
+from labseq_core.checks import require
 from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import EncodedSequences

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core._checks import require
 from labseq_core.chain import ChainPotentials, ChainStatistics
-from labseq_core.chain.batch import chunk_bounds
 from labseq_core.chain.constraints import Constraints
+from labseq_core.chain.recursions.batch import chunk_bounds
+from labseq_core.checks import require
 from labseq_core.features.encoded import EncodedSequences
 from labseq_core.features.transposed import transposed
 from labseq_core.scoring.by_type import TypeScoring

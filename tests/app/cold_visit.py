@@ -14,9 +14,9 @@ import time
 from streamlit.testing.v1 import AppTest
 
 from labseq_core.compiling import kept
-from labseq_core.dashboard_settings import app_path
-from pages.ui import session
-from pages.ui.navigation import _IN_APP as IN_APP
+from labseq_core.serving.settings import app_path
+from pages.ui.choices import session
+from pages.ui.frame.navigation import _IN_APP as IN_APP
 from tests.app.views import VIEWS
 
 

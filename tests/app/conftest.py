@@ -11,14 +11,15 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
-from labseq_core.compiling import ahead, kept
-from labseq_core.dashboard_settings import app_path
+from labseq_core.compiling import kept
 from labseq_core.experiments import ExperimentConfig
+from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.service import run_id_of, run_row
-from labseq_core.experiments.store import RunStore
-from labseq_core.experiments.tasks import tasks_of
-from pages.ui import session
-from pages.ui.navigation import _IN_APP as IN_APP
+from labseq_core.experiments.store.run_store import RunStore
+from labseq_core.serving.settings import app_path
+from labseq_core.warm_up import ahead
+from pages.ui.choices import session
+from pages.ui.frame.navigation import _IN_APP as IN_APP
 from tests.experiments.runs import quick
 
 SECONDS_PER_RUN = 30

@@ -9,7 +9,7 @@ import pytest
 
 from labseq_core.evaluation import abstention_curve, calibration, compare_at
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.explain import withheld_rows
 from tests.app.conftest import problems, text
 from tests.experiments.runs import answers_of, trained_here
@@ -190,7 +190,7 @@ def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
 
 @pytest.mark.usefixtures("no_runs")
 def test_without_any_result_the_page_says_what_to_do(open_page, monkeypatch):
-    monkeypatch.setattr("pages.ui.caching.defaults", dict)
+    monkeypatch.setattr("pages.ui.cached.defaults", dict)
     app = open_page("abstain")
     assert problems(app) == []
     assert "no finished run to show" in text(app)

@@ -7,9 +7,10 @@ import sys
 
 from streamlit.testing.v1 import AppTest
 
-from labseq_core import serving
-from labseq_core.dashboard_settings import STREAMLIT_SETTINGS, app_path
-from pages.ui import caching, session
+from labseq_core.serving import server as serving
+from labseq_core.serving.settings import STREAMLIT_SETTINGS, app_path
+from pages.ui import cached as caching
+from pages.ui.choices import session
 from tests.app.conftest import SECONDS_PER_RUN, SHOW_UNEXPECTED, problems
 
 
@@ -66,7 +67,7 @@ def test_streamlit_knows_every_setting():
 
 
 def test_settings_are_read_without_streamlit():
-    code = "import sys, labseq_core.dashboard_settings; print('streamlit' in sys.modules)"
+    code = "import sys, labseq_core.serving.settings; print('streamlit' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=app_path().parent
     )

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from pages.ui.chart_room import with_room
+from pages.ui.drawing.chart_margins import with_room
 
 SHORT, LONG = "O", "a label with a long name"
 # The least width of a letter and the least room for a line of names, in pixels, at the usual size.

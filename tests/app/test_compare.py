@@ -21,10 +21,15 @@ from labseq_core.experiments import (
     status,
     submit,
 )
-from labseq_core.experiments.learning_curve import curve_status, default_curve, learning_curve, learning_curve_configs
-from labseq_core.experiments.runner import scored_parts
-from pages.ui.compare_words import MEASURES, listed, verdict
-from pages.ui.names import short_names
+from labseq_core.experiments.results.learning_curve import (
+    curve_status,
+    default_curve,
+    learning_curve,
+    learning_curve_configs,
+)
+from labseq_core.experiments.run.one_task import scored_parts
+from pages.ui.choices.variant_names import short_names
+from pages.ui.compare.words import MEASURES, listed, verdict
 from tests.app.conftest import SECONDS_TO_TRAIN, problems, run_until, text
 from tests.experiments.runs import trained_here
 

@@ -6,7 +6,7 @@ import pytest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, default_results
 from labseq_core.learners import METHODS, method_options
-from pages.ui.form_link import form_choices
+from pages.ui.train.form_link import form_choices
 from tests.app.conftest import problems, text
 
 

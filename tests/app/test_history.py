@@ -22,8 +22,8 @@ from labseq_core.experiments import (
     status,
 )
 from labseq_core.experiments.service import run_id_of
-from labseq_core.experiments.store import RunStore
-from pages.ui.history_rows import PER_PAGE, list_csv, scores_csv
+from labseq_core.experiments.store.run_store import RunStore
+from pages.ui.history.rows import PER_PAGE, list_csv, scores_csv
 from tests.app.conftest import planted, problems, run_until, text
 from tests.experiments.runs import quick, trained_here
 
@@ -366,7 +366,7 @@ def test_a_damaged_part_of_a_file_is_refused(open_page):
 
 
 def test_import_run_keeps_to_known_ids():
-    from labseq_core._checks import LabSeqError
+    from labseq_core.checks import LabSeqError
     from tests.experiments.test_transfer import changed
 
     run_id = trained_here(quick())

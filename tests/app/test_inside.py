@@ -89,7 +89,7 @@ def test_a_label_of_another_corpus_is_left(open_page):
 
 def test_a_run_without_a_stored_model_is_told(open_page, monkeypatch):
     from labseq_core.experiments import service
-    from pages.ui import caching
+    from pages.ui import cached as caching
 
     caching.trained.clear()
     monkeypatch.setattr(service, "default_model", lambda dataset, label: None)

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import store_upload
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.runner import training_data
+from labseq_core.experiments.run.one_task import training_data
 from labseq_core.explain import bound_curves, largest_weights, repeated_features, round_rows
+from labseq_core.warm_up import ahead
 from tests.app.conftest import problems, run_until, text
 from tests.experiments.runs import trained_here
 
@@ -97,7 +97,7 @@ def test_each_view_draws_its_charts_and_no_others(open_page):
 
 
 def test_a_view_asks_only_for_what_it_shows(open_page, monkeypatch):
-    from pages.ui import caching
+    from pages.ui import cached as caching
 
     for name in ("bounds_of_round", "promised"):
         monkeypatch.setattr(caching, name, lambda *given: pytest.fail("this is another view"))
@@ -165,7 +165,7 @@ def test_the_bounds_are_those_of_the_round_at_the_model_before_it(open_page):
 
 
 def test_the_bounds_of_much_data_are_drawn_on_request(open_page, monkeypatch):
-    from pages.ui import caching
+    from pages.ui import cached as caching
 
     monkeypatch.setattr(caching, "QUICK_TOKENS", 100)
     app = open_page("inside", tab="Boosting", run=RUN, boosting="Bounds")

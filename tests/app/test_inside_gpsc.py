@@ -8,7 +8,7 @@ import pytest
 
 from labseq_core.evaluation import token_accuracy
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.runner import development_part
+from labseq_core.experiments.run.one_task import development_part
 from labseq_core.explain import certificate_rows, sparse_path
 from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
@@ -80,7 +80,8 @@ def test_each_view_draws_its_charts_and_no_others(open_page):
 
 
 def test_a_view_asks_only_for_what_it_shows(open_page, monkeypatch):
-    from pages.ui import caching, caching_inside
+    from pages.ui import cached as caching
+    from pages.ui.inside import cached as caching_inside
 
     other = {"accuracy_on": caching, "training_view": caching_inside, "new_text": caching_inside}
     for name, module in other.items():

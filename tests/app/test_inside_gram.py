@@ -7,7 +7,7 @@ import json
 import pytest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.runner import scored_data, training_data, training_tokens_of
+from labseq_core.experiments.run.one_task import scored_data, training_data, training_tokens_of
 from labseq_core.explain import TrainingView, coefficients, gram_sample, influences, spectrum
 from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
@@ -115,7 +115,7 @@ def test_a_fit_by_features_and_a_short_sentence_after_a_long_one(open_page):
 
 @pytest.mark.usefixtures("no_runs")
 def test_large_runs_are_asked_for_first(open_page, monkeypatch):
-    from pages.ui import caching
+    from pages.ui import cached as caching
 
     monkeypatch.setattr(caching, "QUICK_TOKENS", 10)
     for view in (DECIDES, GRAM):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.l1_path import l1_paths
+from labseq_core.experiments.results.l1_path import l1_paths
 from labseq_core.explain import weight_summary
 from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
@@ -61,7 +61,7 @@ def test_ones_own_path_is_shown_with_its_numbers(open_page):
 @pytest.mark.usefixtures("no_runs")
 def test_without_any_path_the_view_says_how_to_get_one(open_page, monkeypatch):
     run_id = trained_here(ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S1")))
-    monkeypatch.setattr("pages.ui.caching.defaults", dict)
+    monkeypatch.setattr("pages.ui.cached.defaults", dict)
     app = open_page("inside", run=run_id, weights="L1 path")
     assert problems(app) == []
     assert "There is no L1 path to show" in text(app)

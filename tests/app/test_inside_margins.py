@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.default_margins import default_margins, make_margins
-from labseq_core.experiments.defaults import default_configs
-from labseq_core.experiments.runner import training_data
+from labseq_core.experiments.bundled.default_margins import default_margins, make_margins
+from labseq_core.experiments.bundled.defaults import default_configs
+from labseq_core.experiments.run.one_task import training_data
 from labseq_core.explain import cumulative
 from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
@@ -32,7 +32,7 @@ def lines(app) -> list[dict]:
 
 @pytest.mark.usefixtures("no_runs")
 def test_the_default_is_shown_without_a_choice_and_without_computing(open_page, monkeypatch):
-    from pages.ui import caching_inside
+    from pages.ui.inside import cached as caching_inside
 
     monkeypatch.setattr(caching_inside, "margins", lambda *given: pytest.fail("these were made beforehand"))
     app = open_page("inside", tab="Margins")
@@ -97,7 +97,7 @@ def test_models_without_any_length_have_scores_only(open_page):
 
 @pytest.mark.usefixtures("no_runs")
 def test_large_runs_are_asked_for_first(open_page, monkeypatch):
-    from pages.ui import caching
+    from pages.ui import cached as caching
 
     monkeypatch.setattr(caching, "QUICK_TOKENS", 10)
     config = ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S1"))

@@ -9,7 +9,7 @@ import pytest
 from labseq_core import HMSVM
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.explain import support_examples, support_figure, training_rows
-from pages.ui.support_words import gap_line, sparseness_line
+from pages.ui.inside.hmsvm.words import gap_line, sparseness_line
 from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
 

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from labseq_core.compiling import ahead
 from labseq_core.data.catalogue import dataset_info
 from labseq_core.evaluation import AbstentionPoint
 from labseq_core.experiments import default_results, model, predictions, result
-from labseq_core.experiments.lessons import lessons
+from labseq_core.experiments.bundled.lessons import lessons
 from labseq_core.explain import sparse_path
 from labseq_core.explain.loss_curves import losses_at
-from pages.ui.lesson_pictures import PICTURES
-from pages.ui.lessons import LESSONS
+from labseq_core.warm_up import ahead
+from pages.ui.learn.lessons import LESSONS
+from pages.ui.learn.pictures import PICTURES
 from tests.app.conftest import problems, text
 
 
@@ -175,8 +175,8 @@ def test_the_slider_of_answers_gives_what_is_gained(open_page):
 
 
 def test_without_default_results_a_lesson_says_so(open_page, monkeypatch):
-    monkeypatch.setattr("pages.ui.caching.defaults", lambda: {})
-    monkeypatch.setattr("pages.ui.caching.lesson_table", lambda name: [])
+    monkeypatch.setattr("pages.ui.cached.defaults", lambda: {})
+    monkeypatch.setattr("pages.ui.cached.lesson_table", lambda name: [])
     app = open_page("learn", lesson="boosting")
     for lesson in LESSONS:
         if lesson != "losses":

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labseq_core.compiling import ahead
-from labseq_core.dashboard_settings import app_path
-from pages.ui.properties import METHODS, PROPERTIES, Cell
+from labseq_core.serving.settings import app_path
+from labseq_core.warm_up import ahead
+from pages.ui.learn.properties import METHODS, PROPERTIES, Cell
 from tests.app.conftest import SECONDS_PER_RUN, problems, text
 
 THESIS = {

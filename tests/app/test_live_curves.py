@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, TaskStatus, status
-from labseq_core.experiments.store import RunStore
-from pages.ui import live_charts
+from labseq_core.experiments.store.run_store import RunStore
+from pages.ui.train import live_charts
 from tests.app.conftest import problems, run_until
 from tests.experiments.runs import trained_here
 

@@ -12,9 +12,11 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from labseq_core.compiling import background, kept
+from labseq_core.compiling import kept
 from labseq_core.places import cache_root
-from pages.ui import preparing, session
+from labseq_core.warm_up import background
+from pages.ui.choices import session
+from pages.ui.frame import preparing
 from tests.app.views import VIEWS
 from tests.conftest import REPOSITORY
 
@@ -61,7 +63,7 @@ def test_the_list_of_views_is_complete():
     named = {page for page, _ in VIEWS} | {value for _, choices in VIEWS for value in choices.values()}
     pages = {path.stem for path in (REPOSITORY / "pages").glob("*.py")} - {"__init__"}
     tabs = {name for page in ("compare", "inside") for name in literal_keys(f"pages/{page}.py", "TABS")}
-    assert (pages | tabs | set(literal_keys("pages/ui/sequence_page.py", "_VIEWS"))) <= named
+    assert (pages | tabs | set(literal_keys("pages/ui/sequence/page.py", "_VIEWS"))) <= named
 
 
 def literal_keys(file: str, name: str) -> list[str]:

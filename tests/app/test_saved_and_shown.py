@@ -20,7 +20,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labseq_core.experiments import result
-from pages.ui.colours import look
+from pages.ui.drawing.colours import look
 
 TOLERANCE = 1e-9  # relative; the same numbers by way of text
 SHOWN_NUMBER = re.compile(r"((?<![\w/])[-+−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|ms|s\b)?")

@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.explain import contributions, read_sequence, sentence_of
-from pages.ui import sequence_words as words
-from pages.ui.plain import visible
+from pages.ui.drawing.plain_text import visible
+from pages.ui.sequence import words
 from tests.app.conftest import SECONDS_PER_RUN, problems, text
 from tests.experiments.runs import trained_here
 
@@ -289,7 +289,7 @@ def test_nonsense_in_the_url_is_left_out(open_page, name, value):
 
 def test_a_very_long_word_and_sentence_of_a_corpus(open_page, monkeypatch):
     from labseq_core.data.sequences import Sequences
-    from pages.ui import sequence_data
+    from pages.ui.sequence import cached as sequence_data
 
     words_, labels = ["x" * 10_000, *["de"] * 700], ["O"] * 701
     part = Sequences.from_lists([words_] * 80, [labels] * 80)
@@ -325,7 +325,7 @@ def test_an_unknown_run_is_told_and_another_shown(open_page, monkeypatch):
     (message,) = problems(app)
     assert "there is no" in message
     assert len(charts(app)) == 1
-    monkeypatch.setattr("pages.ui.caching.defaults", dict)
+    monkeypatch.setattr("pages.ui.cached.defaults", dict)
     app = open_page("sequence")
     assert problems(app) == []
     assert "no finished run to show" in text(app)
@@ -338,7 +338,7 @@ def test_a_run_whose_models_are_gone_says_so(open_page, monkeypatch):
     def gone(run_id, label):
         raise LabSeqError(f"run {run_id} has no model {label!r}; run it again to get one")
 
-    monkeypatch.setattr("pages.ui.caching.trained", gone)
+    monkeypatch.setattr("pages.ui.cached.trained", gone)
     app = open_page("sequence", run="default:parity")
     (message,) = problems(app)
     assert "run it again to get one" in message
@@ -361,7 +361,7 @@ def test_a_link_to_another_sentence_begins_anew(open_page):
 
 def box_page() -> None:
     from labseq_core.experiments import default_results
-    from pages.ui.type_sentence import labelled_live
+    from pages.ui.start.type_sentence import labelled_live
 
     labelled_live(default_results()["abstention"])
 

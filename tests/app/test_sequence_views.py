@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import sequence_data
+from pages.ui.sequence import cached as sequence_data
 from tests.app.conftest import problems, text
 
 RUN = "default:spanish-ner"

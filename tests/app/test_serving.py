@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labseq_core.experiments import MethodChoice, status
-from labseq_core.experiments.store import RunStore
+from labseq_core.experiments.store.run_store import RunStore
 from tests.app.conftest import planted
 from tests.browser.server import running_dashboard
 from tests.experiments.runs import quick, wait

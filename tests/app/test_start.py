@@ -10,9 +10,9 @@ import pytest
 from labseq_core.data.catalogue import dataset_info
 from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import default_results, model
-from pages.ui.metrics import most_telling
-from pages.ui.names import short_names
-from pages.ui.presets import form_choices, to_try
+from pages.ui.choices.variant_names import short_names
+from pages.ui.drawing.metrics import most_telling
+from pages.ui.train.presets import form_choices, to_try
 from tests.app.conftest import problems, text
 
 BUNDLED = {name: found for name, found in default_results().items() if name == found.config.dataset}

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, TaskStatus, result, status
-from labseq_core.experiments.cost import Cost, expected_cost
+from labseq_core.experiments.plan.cost import Cost, expected_cost
 from labseq_core.features import TEMPLATES
 from labseq_core.learners import METHODS, method_options
-from pages.ui.cost_words import duration
-from pages.ui.cost_words import expected as expected_words
-from pages.ui.run_panel import by_method
+from pages.ui.train.cost_words import duration
+from pages.ui.train.cost_words import expected as expected_words
+from pages.ui.train.run_panel import by_method
 from tests.app.conftest import problems, run_until, text
 from tests.experiments.runs import trained_here
 

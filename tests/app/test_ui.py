@@ -6,14 +6,18 @@ import re
 
 import pytest
 
-from labseq_core.dashboard_settings import BACKGROUNDS, COLOURS
 from labseq_core.experiments import MethodChoice
 from labseq_core.learners.options import Option
-from pages.ui import boosting_charts, charts, compare_charts, forms, metrics, plain, tokens
-from pages.ui.colours import label_styles, look
-from pages.ui.names import short_names
-from pages.ui.navigation import _HERE
-from pages.ui.preload import PARTS, part_files
+from labseq_core.serving.settings import BACKGROUNDS, COLOURS
+from pages.ui.choices.variant_names import short_names
+from pages.ui.compare import charts as compare_charts
+from pages.ui.drawing import charts, metrics, tokens
+from pages.ui.drawing import plain_text as plain
+from pages.ui.drawing.colours import label_styles, look
+from pages.ui.frame.navigation import _HERE
+from pages.ui.frame.preload import PARTS, part_files
+from pages.ui.inside.boosting import charts as boosting_charts
+from pages.ui.train import forms
 
 SUMMARY = {
     "sequence_accuracy_mean": 0.5,

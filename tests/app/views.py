@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.ui.lessons import LESSONS
+from pages.ui.learn.lessons import LESSONS
 
 _SPANISH = "default:spanish-ner"
 

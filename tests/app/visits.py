@@ -14,7 +14,7 @@ from streamlit.runtime.state.common import TESTING_KEY
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
-from labseq_core.dashboard_settings import app_path
+from labseq_core.serving.settings import app_path
 from tests.app.conftest import SECONDS_PER_RUN
 
 # Never clicked: what trains for long, and what asks for files from the net.

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from labseq_core.experiments.store import ACTIVE, RunStore
+from labseq_core.experiments.store.run_store import ACTIVE, RunStore
 from tests.browser.server import Dashboard, chromium, chromium_path, running_dashboard, settle
 
 MILLISECONDS = 60_000  # a machine that is busy with other tests may need long for a first page

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from labseq_core.compiling import ahead
 from labseq_core.experiments import default_results, model
-from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.run.one_task import scored_part
+from labseq_core.warm_up import ahead
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_TO_ANSWER = 60

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from labseq_core.evaluation import abstention_curve
 from labseq_core.experiments import model, result
-from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.explain import certificate_rows, sparse_path, withheld_rows
 from tests.browser.server import settle
 from tests.experiments.runs import answers_of

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from labseq_core.experiments import result
 from labseq_core.experiments.service import comparisons
-from labseq_core.experiments.transfer import run_tables
+from labseq_core.experiments.store.run_archive import run_tables
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from pages.ui.preload import part_files
+from pages.ui.frame.preload import part_files
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser

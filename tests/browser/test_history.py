@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from labseq_core.experiments.store import RunStore
+from labseq_core.experiments.store.run_store import RunStore
 from tests.browser.access import expect_accessible
 from tests.browser.conftest import Watched
 from tests.browser.server import Dashboard, settle

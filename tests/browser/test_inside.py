@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from labseq_core.experiments import model, result
-from labseq_core.experiments.default_margins import default_margins
+from labseq_core.experiments.bundled.default_margins import default_margins
 from labseq_core.explain import label_weights, round_rows, support_examples, support_figure, training_rows, weights_csv
 from tests.browser.screen import differences, shown
 from tests.browser.server import settle

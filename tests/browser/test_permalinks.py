@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice
-from labseq_core.experiments.store import RunStore
+from labseq_core.experiments.store.run_store import RunStore
 from tests.browser.conftest import new_profile
 from tests.browser.screen import differences, enter, numbers, pick, pill, press, shown, slide, tab, toggle
 from tests.browser.server import Dashboard, settle

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from labseq_core.compiling import ahead, kept
+from labseq_core.compiling import kept
+from labseq_core.warm_up import ahead
 from tests.browser.conftest import new_profile
 from tests.browser.server import Dashboard
 
@@ -60,7 +61,7 @@ def kill_compiling(server: Dashboard) -> None:
     for children in Path(f"/proc/{server.process.pid}/task").glob("*/children"):
         for process in map(int, children.read_text().split()):
             with suppress(FileNotFoundError):  # one that has just ended
-                if b"labseq_core.compiling.ahead" in Path(f"/proc/{process}/cmdline").read_bytes():
+                if b"labseq_core.warm_up.ahead" in Path(f"/proc/{process}/cmdline").read_bytes():
                     os.kill(process, signal.SIGKILL)
 
 

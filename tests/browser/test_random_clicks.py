@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Error, Locator
 
-from pages.ui.session import UNEXPECTED
+from pages.ui.choices.session import UNEXPECTED
 from tests.browser.conftest import Watched
 from tests.browser.server import SLIDER_MILLISECONDS, settle
 

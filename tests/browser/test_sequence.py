@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Page
 
 from labseq_core.experiments import model, result
-from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.explain import contributions, read_sequence, sentence_of
-from pages.ui import sequence_words as words
+from pages.ui.sequence import words
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser

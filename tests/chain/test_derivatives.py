@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labseq_core._checks import LabSeqError
 from labseq_core.chain import ChainPotentials, ChainStatistics, covariance_product, rest_of
+from labseq_core.checks import LabSeqError
 from labseq_core.compiling.routines import parallel_from
 from tests.reference import enumeration
 from tests.reference.strategies import single_chains

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labseq_core._checks import LabSeqError
 from labseq_core.chain import (
     ChainPotentials,
-    batch,
     forward_backward,
     k_best,
     max_marginals,
@@ -16,6 +14,8 @@ from labseq_core.chain import (
     path_statistics,
     viterbi,
 )
+from labseq_core.chain.recursions import batch
+from labseq_core.checks import LabSeqError
 from labseq_core.compiling.routines import parallel_from
 from tests.examples import few, many
 from tests.reference import enumeration

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from labseq_core._checks import LabSeqError
 from labseq_core.chain import (
     ChainPotentials,
     LabellingsInOrder,
@@ -21,7 +20,8 @@ from labseq_core.chain import (
     slack_rescaled_rivals,
     viterbi,
 )
-from labseq_core.chain import rivals as module
+from labseq_core.chain import most_violated as module
+from labseq_core.checks import LabSeqError
 from labseq_core.compiling.routines import parallel_from
 from tests.reference import enumeration
 from tests.reference.strategies import single_chains

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from labseq_core.compiling import kept
-from tests.compiling.test_background import by_another
+from tests.warm_up.test_background import by_another
 
 DIRECTORY = "from labseq_core.compiling import kept; print(kept.code_directory())"
 
@@ -110,7 +110,7 @@ def test_what_is_unused_for_a_week_is_removed_and_nothing_else(asked_anew, monke
     directory = kept.code_directory()
     monkeypatch.setenv("TMPDIR", str(asked_anew))
     monkeypatch.setattr(kept.tempfile, "tempdir", None)
-    ours = kept.source_digest(kept._CORE / "chain" / "batch.py")
+    ours = kept.source_digest(kept._CORE / "chain" / "recursions" / "batch.py")
     files = {
         f"chain.batch.some_routine-{ours}-0123456789ab.code": "stays",  # of these sources
         f"chain.batch.Some.routine-{ours}-0123456789ab.code": "stays",
@@ -143,7 +143,7 @@ def test_what_is_unused_for_a_week_is_removed_and_nothing_else(asked_anew, monke
 
 def test_a_part_whose_code_could_not_be_written_is_not_marked_as_ready(tmp_path):
     code = (
-        "from labseq_core.compiling import ahead, kept\n"
+        "from labseq_core.compiling import kept\nfrom labseq_core.warm_up import ahead\n"
         "def full(*names): raise OSError('no space')\n"
         "kept.os.replace = full\n"
         "ahead.prepare(['features'])"
@@ -155,7 +155,7 @@ def test_a_part_whose_code_could_not_be_written_is_not_marked_as_ready(tmp_path)
 
 def test_where_files_cannot_be_locked_parts_are_made_all_the_same(tmp_path):
     code = (
-        "import errno\nfrom labseq_core.compiling import ahead\n"
+        "import errno\nfrom labseq_core.warm_up import ahead\n"
         "def no_locks(file): raise OSError(errno.ENOLCK, 'no locks')\n"
         "ahead.lock = no_locks\n"
         "ahead.prepare(['features']); print(ahead.ready_parts())"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.data.alphabet import Alphabet
 
 

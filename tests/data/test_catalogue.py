@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.data.catalogue import Catalogue, dataset_info, fetch_dataset, list_datasets, load_dataset
 from labseq_core.places import datasets_directory
 

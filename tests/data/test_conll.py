@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from labseq_core._checks import LabSeqError
-from labseq_core.data.readers import DataError, read_conll, read_conllu
+from labseq_core.checks import LabSeqError
+from labseq_core.data.formats.registry import DataError, read_conll, read_conllu
 
 THREE = b"Ana NP B-PER\nduerme V O\n\nLima NP B-LOC\n"
 

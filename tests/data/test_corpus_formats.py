@@ -8,7 +8,7 @@ import zipfile
 
 import numpy as np
 
-from labseq_core.data import corpus_formats as formats
+from labseq_core.data.formats import published_corpora as formats
 
 
 def zipped(members: dict[str, str]) -> bytes:

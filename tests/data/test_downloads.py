@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.data.catalogue import Catalogue
-from labseq_core.data.corpora import Corpus
 from labseq_core.data.downloads import RemoteFile, read_verified
-from labseq_core.data.readers import read_conll
+from labseq_core.data.formats.registry import read_conll
+from labseq_core.data.public_corpora import Corpus
 
 from .web import closed_address, serve
 

@@ -10,11 +10,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from labseq_core._checks import LabSeqError
-from labseq_core.data.grammars.emissions import Capitalised, Choice, Coined, Mixture, RoundedNormal, weighted
-from labseq_core.data.grammars.pitch_accent import PITCH_ACCENT, PRONUNCIATIONS, TranscribedPhones
-from labseq_core.data.grammars.rules import compile_rules
-from labseq_core.data.synthetic import CORPORA
+from labseq_core.checks import LabSeqError
+from labseq_core.data.synthetic.emissions import Capitalised, Choice, Coined, Mixture, RoundedNormal, weighted
+from labseq_core.data.synthetic.pitch_accent import PITCH_ACCENT, PRONUNCIATIONS, TranscribedPhones
+from labseq_core.data.synthetic.registry import CORPORA
+from labseq_core.data.synthetic.rules import compile_rules
 
 EXACT = 1e-12
 DRAWS = 20_000

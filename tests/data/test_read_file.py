@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from labseq_core._checks import LabSeqError
-from labseq_core.data.readers import FORMATS, DataError, choose_format, read_file
+from labseq_core.checks import LabSeqError
+from labseq_core.data.formats.registry import FORMATS, DataError, choose_format, read_file
 
 CONLLU_LINE = b"1\ta\t_\tX\t_\t_\t0\t_\t_\t_\n"
 CONTENTS = {

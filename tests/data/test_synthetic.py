@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from labseq_core import CRF, FeatureTemplate, load_dataset
-from labseq_core._checks import LabSeqError
-from labseq_core.data.grammars.hidden_chain import TOKEN, HiddenChain
+from labseq_core.checks import LabSeqError
 from labseq_core.data.sequences import Sequences
-from labseq_core.data.synthetic import (
+from labseq_core.data.synthetic.hidden_chain import TOKEN, HiddenChain
+from labseq_core.data.synthetic.registry import (
     CORPORA,
     PARTS,
     bayes_accuracy,

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from labseq_core._checks import LabSeqError
-from labseq_core.data.readers import DataError, read_jsonl, read_table
+from labseq_core.checks import LabSeqError
+from labseq_core.data.formats.registry import DataError, read_jsonl, read_table
 
 
 def test_blank_rows_end_sequences():

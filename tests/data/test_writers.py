@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labseq_core._checks import LabSeqError
-from labseq_core.data.cells import as_column
-from labseq_core.data.readers import read_conll, read_table
+from labseq_core.checks import LabSeqError
+from labseq_core.data.formats.cells import as_column
+from labseq_core.data.formats.registry import read_conll, read_table
+from labseq_core.data.formats.writers import write_conll, write_csv
 from labseq_core.data.sequences import Sequences
-from labseq_core.data.writers import write_conll, write_csv
 
 TROUBLE = " \t\n\r\0\"',;\\#-_\ufeff\u00a0\u0085\u2028\x1c\ud800é水"
 SPECIAL = ["-DOCSTART-", "\ufeff", "ï»¿", "NA", "1", "ÿþ", "\x1f\x8b", "", '"', " "]

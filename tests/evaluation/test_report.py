@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import (
     confusion,
     evaluate,

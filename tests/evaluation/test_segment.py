@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import SegmentCounts, is_bio, segment_scores, spans
 from tests.evaluation.strategies import BIO, IOBES, IOE, ODD_BIO, labelling_pairs
 from tests.reference import conlleval

@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from labseq_core._checks import LabSeqError
 from labseq_core.chain import ChainPotentials, max_marginals
+from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import calibration, fit_temperature, marginals_at
 from labseq_core.evaluation.temperature import HIGHEST, LOWEST, _log_probabilities, _Loss, _one_batch
 from labseq_core.learners import METHODS, make_learner

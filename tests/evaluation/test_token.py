@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import LabelScore, confusion, hamming_risk, per_label, token_accuracy
 from tests.evaluation.strategies import BIO, labelling_pairs
 

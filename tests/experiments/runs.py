@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, predictions, status
-from labseq_core.experiments.collecting import collect
-from labseq_core.experiments.engine import artefact_name
-from labseq_core.experiments.runner import TaskOutcome, run_task
+from labseq_core.experiments.plan.tasks import best_point, searches_before, tasks_of
+from labseq_core.experiments.results.collecting import collect
+from labseq_core.experiments.run.engine import artefact_name
+from labseq_core.experiments.run.one_task import TaskOutcome, run_task
 from labseq_core.experiments.service import run_id_of, run_row
-from labseq_core.experiments.store import RunStore
-from labseq_core.experiments.tasks import best_point, searches_before, tasks_of
+from labseq_core.experiments.store.run_store import RunStore
 from labseq_core.explain import Answers
 
 PATIENCE = 180.0  # seconds; a machine that is busy with other tests may need long to start a process
@@ -51,7 +51,7 @@ def at_work(now: RunStatus) -> bool:
 def worker_ids(parent: int) -> list[int]:
     """The processes that train for another one."""
     listing = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    rows = [line.split() for line in listing.splitlines() if "labseq_core.experiments.worker" in line]
+    rows = [line.split() for line in listing.splitlines() if "labseq_core.experiments.run.worker" in line]
     return [int(words[0]) for words in rows if int(words[1]) == parent]
 
 

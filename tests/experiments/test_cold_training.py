@@ -3,12 +3,13 @@
 import os
 import shutil
 
-from labseq_core.compiling import ahead, kept
+from labseq_core.compiling import kept
 from labseq_core.experiments import MethodChoice, result, submit
 from labseq_core.experiments.service import close_engines
+from labseq_core.warm_up import ahead
 from tests.experiments.runs import finished, quick, wait
 
-MISSING = "chain.batch.k_best_batch"
+MISSING = "chain.recursions.batch.k_best_batch"
 
 
 def test_it_says_what_it_waits_for_and_trains_as_soon_as_that_is_there(tmp_path, monkeypatch):

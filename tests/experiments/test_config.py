@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.commands.choices import method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.experiments.config import METRICS
+from labseq_core.experiments.plan.config import METRICS
 from labseq_core.kernels import Linear, Polynomial
 from tests.experiments.runs import outcomes_here
 from tests.kernels.strategies import kernels

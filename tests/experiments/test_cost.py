@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.cost import FEATURES, predicted_seconds
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.experiments.cost import START_SECONDS, TASK_SECONDS, data_size, expected_cost, fit_cost
+from labseq_core.experiments.plan.cost import START_SECONDS, TASK_SECONDS, data_size, expected_cost, fit_cost
 from labseq_core.kernels import Observations
 from labseq_core.learners.registry import METHODS, method_options
 

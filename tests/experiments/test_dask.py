@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import MethodChoice, cancel, predictions, result, status, submit
 from labseq_core.experiments.service import SCHEDULER_VARIABLE, close_engines
@@ -123,7 +123,7 @@ def test_errors_on_a_worker_are_told_not_tried_again(cluster, monkeypatch, tmp_p
 
 def test_an_address_without_a_scheduler_is_named(monkeypatch):
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://127.0.0.1:1")
-    monkeypatch.setattr("labseq_core.experiments.executors.dask_cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("labseq_core.experiments.run.executors.dask_cluster.CONNECT_SECONDS", 1)
     with pytest.raises(LabSeqError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1 .* check --scheduler"):
         submit(quick())
 

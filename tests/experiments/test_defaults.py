@@ -8,11 +8,12 @@ from labseq_core.data.catalogue import list_datasets, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import token_accuracy
-from labseq_core.experiments import ExperimentConfig, default_results, model, predictions, result, results
-from labseq_core.experiments.defaults import FAMILIES, default_configs
-from labseq_core.experiments.results import FIRST, defaults_directory, write_default
-from labseq_core.experiments.runner import data_hash, development_part, run_task, scored_part
-from labseq_core.experiments.tasks import tasks_of
+from labseq_core.experiments import ExperimentConfig, default_results, model, predictions, result
+from labseq_core.experiments.bundled.defaults import FAMILIES, default_configs
+from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.results import run_results as results
+from labseq_core.experiments.results.run_results import FIRST, defaults_directory, write_default
+from labseq_core.experiments.run.one_task import data_hash, development_part, run_task, scored_part
 from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path
 from labseq_core.learners.registry import find_method, load_model
 

@@ -3,7 +3,7 @@
 from functools import partial
 from types import SimpleNamespace
 
-from labseq_core.experiments.executors.local import LocalProcesses
+from labseq_core.experiments.run.executors.local import LocalProcesses
 
 
 def test_only_the_job_that_is_cancelled_is_stopped():

@@ -14,11 +14,11 @@ import pytest
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, cancel, notices, result, resume, status, submit
 from labseq_core.experiments import service as service_module
-from labseq_core.experiments.damage import set_aside_stores
-from labseq_core.experiments.engine import ATTEMPTS
-from labseq_core.experiments.executors.local import LocalProcesses
+from labseq_core.experiments.run.engine import ATTEMPTS
+from labseq_core.experiments.run.executors.local import LocalProcesses
 from labseq_core.experiments.service import close_engines
-from labseq_core.experiments.store import RunStore
+from labseq_core.experiments.store.damage import set_aside_stores
+from labseq_core.experiments.store.run_store import RunStore
 from tests.experiments.runs import PATIENCE, at_work, endless, finished, outcomes_here, quick, wait, worker_ids
 
 OWNER = """
@@ -69,8 +69,8 @@ def undisturbed_csv(config: ExperimentConfig, run_id: str) -> str:
 
 @cache
 def _undisturbed_csv(config: str, run_id: str) -> str:
-    from labseq_core.experiments.collecting import collect
-    from labseq_core.experiments.results import RunResult
+    from labseq_core.experiments.results.collecting import collect
+    from labseq_core.experiments.results.run_results import RunResult
 
     made = ExperimentConfig.from_dict(json.loads(config))
     return RunResult.of(run_id, made, {}, 0.0, collect(made, outcomes_here(made), {})).csv()

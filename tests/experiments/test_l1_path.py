@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, default_results, model, result
-from labseq_core.experiments.l1_path import L1_COLUMNS, l1_paths
+from labseq_core.experiments.results.l1_path import L1_COLUMNS, l1_paths
 
 RUN = "default:l1-path"
 

@@ -7,8 +7,9 @@ import pytest
 
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.experiments import MethodChoice, cancel, status
-from labseq_core.experiments.defaults import default_configs
-from labseq_core.experiments.learning_curve import (
+from labseq_core.experiments.bundled.defaults import default_configs
+from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.results.learning_curve import (
     cancel_curve,
     curve_key,
     curve_sizes,
@@ -18,10 +19,9 @@ from labseq_core.experiments.learning_curve import (
     learning_curve_configs,
     submit_curve,
 )
-from labseq_core.experiments.results import FIRST
-from labseq_core.experiments.runner import data_hash, run_task
+from labseq_core.experiments.results.run_results import FIRST
+from labseq_core.experiments.run.one_task import data_hash, run_task
 from labseq_core.experiments.service import run_id_of
-from labseq_core.experiments.tasks import tasks_of
 from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import make_learner
 from tests.experiments.runs import endless, finished, quick, trained_here, wait

@@ -7,24 +7,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from labseq_core.experiments import (
-    ExperimentConfig,
-    MethodChoice,
-    export_run,
-    import_run,
-    live_accuracy,
-    result,
-    status,
-    submit,
-)
-from labseq_core.experiments.curves import CURVE_POINTS, add_points
-from labseq_core.experiments.live_accuracy import EVERY, MOST_SEQUENCES, MOST_TOKENS, LiveAccuracy, sample_places
-from labseq_core.experiments.runner import Cancelled, run_task
+from labseq_core.experiments import ExperimentConfig, MethodChoice, export_run, import_run, result, status, submit
+from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.results.curves import CURVE_POINTS, add_points
+from labseq_core.experiments.run import live_accuracy
+from labseq_core.experiments.run.live_accuracy import EVERY, MOST_SEQUENCES, MOST_TOKENS, LiveAccuracy, sample_places
+from labseq_core.experiments.run.one_task import Cancelled, run_task
 from labseq_core.experiments.service import model, predictions
-from labseq_core.experiments.store import RunStore
-from labseq_core.experiments.tasks import tasks_of
+from labseq_core.experiments.store.run_store import RunStore
 from labseq_core.features import encode_attributes
-from labseq_core.solvers.history import Progress
+from labseq_core.progress import Progress
 from tests.experiments import runs
 from tests.experiments.runs import finished, quick, trained_here, wait
 
@@ -178,7 +170,7 @@ def test_time_to_measure_is_no_training_time(monkeypatch):
     always(monkeypatch)
     times = iter(range(0, 10**9, 1000))
     monkeypatch.setattr(LiveAccuracy, "measured", lambda live, progress: setattr(live, "seconds", 50.0))
-    monkeypatch.setattr("labseq_core.experiments.runner.time.perf_counter", lambda: float(next(times)))
+    monkeypatch.setattr("labseq_core.experiments.run.one_task.time.perf_counter", lambda: float(next(times)))
     config = ExperimentConfig("toy-pos", (MethodChoice("hmm"),), sequences=60)
     row = run_task(config, tasks_of(config)[0], lambda progress: True).row
     assert row["train_seconds"] % 1000 == 950

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import evaluate
 from labseq_core.experiments import (
     FeatureChoice,
@@ -25,11 +25,11 @@ from labseq_core.experiments import (
     status,
     submit,
 )
-from labseq_core.experiments.executors.local import LocalProcesses
-from labseq_core.experiments.runner import scored_part
+from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.run.executors.local import LocalProcesses
+from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.experiments.service import close_engines
-from labseq_core.experiments.store import RunStore
-from labseq_core.experiments.tasks import tasks_of
+from labseq_core.experiments.store.run_store import RunStore
 from tests.experiments.runs import at_work, endless, finished, outcomes_here, quick, wait
 
 PERCEPTRON = "Averaged perceptron (epochs=2)"
@@ -132,7 +132,7 @@ def test_methods_are_compared_over_sequences():
 
 def test_a_search_is_many_tasks_and_gives_what_a_search_gives():
     from labseq_core import CRF
-    from labseq_core.experiments.runner import training_data
+    from labseq_core.experiments.run.one_task import training_data
     from labseq_core.learners.search import search
 
     choice = MethodChoice("crf", {"max_iter": 20}, {"l2": [0.1, 30.0], "start_stop": [False, True]})
@@ -155,7 +155,7 @@ def test_a_search_is_many_tasks_and_gives_what_a_search_gives():
 
 
 def scored_dev(config):
-    from labseq_core.experiments.runner import development_part
+    from labseq_core.experiments.run.one_task import development_part
 
     return development_part(config)
 

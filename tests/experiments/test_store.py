@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from labseq_core._checks import LabSeqError
-from labseq_core.experiments.damage import alone, set_aside_stores
-from labseq_core.experiments.owners import Owner, is_alive, owners_directory
-from labseq_core.experiments.store import RunStore, StoreDamaged, StoreUnusable
+from labseq_core.checks import LabSeqError
+from labseq_core.experiments.store.damage import alone, set_aside_stores
+from labseq_core.experiments.store.owners import Owner, is_alive, owners_directory
+from labseq_core.experiments.store.run_store import RunStore, StoreDamaged, StoreUnusable
 
 TASKS = [{"label": "HMM", "fold": 0, "point": None}, {"label": "HMM", "fold": 1, "point": None}]
 
@@ -53,7 +53,7 @@ def test_a_run_has_one_owner_at_a_time(store):
 
 def test_an_owner_lives_as_long_as_its_process(store):
     script = (
-        "import sys, time\nfrom pathlib import Path\nfrom labseq_core.experiments.owners import Owner\n"
+        "import sys, time\nfrom pathlib import Path\nfrom labseq_core.experiments.store.owners import Owner\n"
         "print(Owner(Path(sys.argv[1])).token, flush=True)\ntime.sleep(600)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(store.path)], stdout=subprocess.PIPE, text=True)
@@ -83,8 +83,8 @@ def test_an_owner_whose_file_was_removed_takes_it_again(store):
 
 def test_many_processes_write_at_once(store):
     script = (
-        "import sys\nfrom pathlib import Path\nfrom labseq_core.experiments.owners import Owner\n"
-        "from labseq_core.experiments.store import RunStore\n"
+        "import sys\nfrom pathlib import Path\nfrom labseq_core.experiments.store.owners import Owner\n"
+        "from labseq_core.experiments.store.run_store import RunStore\n"
         "from tests.experiments.test_store import TASKS, row\n"
         "store, name = RunStore(Path(sys.argv[1])), sys.argv[2]\nowner = Owner(store.path)\n"
         "for number in range(40):\n"

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from labseq_core._checks import LabSeqError
+from labseq_core.checks import LabSeqError
 from labseq_core.experiments import (
     MethodChoice,
     comparisons,
@@ -20,8 +20,8 @@ from labseq_core.experiments import (
     predictions,
     result,
 )
-from labseq_core.experiments.runner import scored_part
-from labseq_core.experiments.transfer import everything, run_tables
+from labseq_core.experiments.run.one_task import scored_part
+from labseq_core.experiments.store.run_archive import everything, run_tables
 from tests.experiments.runs import quick, trained_here
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labseq_core import DualPerceptron, FeatureTemplate, load_dataset
-from labseq_core.experiments.lessons import CLUES, SENTENCES, clue_rows, lessons, mistake_rows
+from labseq_core.experiments.bundled.lessons import CLUES, SENTENCES, clue_rows, lessons, mistake_rows
 from labseq_core.explain.loss_curves import MARGIN_LOSSES, loss_curves, losses_at
 from labseq_core.explain.mistakes import count_mistakes, mistake_bound
 

@@ -23,7 +23,7 @@ from labseq_core.kernels import (
     kernel_from_dict,
     parse_kernel,
 )
-from labseq_core.kernels.text import KERNELS
+from labseq_core.kernels.registry import KERNELS
 from tests.kernels.strategies import batches, kernels
 from tests.reference import kernels as naive
 

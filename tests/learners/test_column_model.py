@@ -10,8 +10,8 @@ from labseq_core import FeatureTemplate, LabSeqError
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import encode_attributes
 from labseq_core.features.encoded import EncodedSequences
-from labseq_core.learners import column_model as module
-from labseq_core.learners.column_model import ColumnModel
+from labseq_core.scoring import column_counts as module
+from labseq_core.scoring.column_counts import ColumnModel
 from tests.reference import toy
 from tests.reference.column_model import CountedColumns
 

@@ -22,13 +22,13 @@ from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
 from labseq_core.learners import gpsc as module
 from labseq_core.losses import log_loss
+from labseq_core.progress import Recorder
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.solvers import map_problems
-from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import minimise
-from labseq_core.solvers.map_problems import FeatureProblem, GramProblem
+from labseq_core.solvers.gaussian import map_problem as map_problems
+from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem
+from labseq_core.solvers.smooth.lbfgs import minimise
 from tests.examples import few
 from tests.reference import enumeration, gp, toy
 from tests.reference import kernels as naive

@@ -7,7 +7,7 @@ from labseq_core import HMSVM, RBF, LabSeqError, Linear, Normalized, Polynomial,
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations, explicit_size
 from labseq_core.learners.kernel_options import GIB
-from labseq_core.solvers import gram_features
+from labseq_core.solvers.margin import gram_scores as gram_features
 from tests.reference import toy
 from tests.reference.margins import DenseMargins
 

@@ -5,7 +5,7 @@ import pytest
 
 from labseq_core import CRF, HMM, LabSeqError, StructuredPerceptron
 from labseq_core.kernels import RBF, Linear, Polynomial
-from labseq_core.kernels.text import KERNELS
+from labseq_core.kernels.registry import KERNELS
 from labseq_core.learners import make_learner
 from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import Option

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from labseq_core import CRF, FeatureTemplate, LabSeqError, StructuredPerceptron, load_model
+from labseq_core.archives import save_archive
 from labseq_core.data.sequences import Sequences
 from labseq_core.learners import METHODS, make_learner
-from labseq_core.persistence import save_archive
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=40)

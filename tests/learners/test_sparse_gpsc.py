@@ -10,12 +10,12 @@ from labseq_core.chain.constraints import bio_constraints
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
 from labseq_core.learners import sparse_gpsc as learner
+from labseq_core.progress import Recorder
 from labseq_core.scoring import dual_features
 from labseq_core.scoring.kernel_expansion import KernelScoring
-from labseq_core.solvers import greedy_basis
-from labseq_core.solvers.basis_selection import NO_PAIR, ObservationBasis, SequenceBasis
-from labseq_core.solvers.greedy_basis import Expansion, Stopping
-from labseq_core.solvers.history import Recorder
+from labseq_core.solvers.gaussian import greedy_basis
+from labseq_core.solvers.gaussian.basis_selection import NO_PAIR, ObservationBasis, SequenceBasis
+from labseq_core.solvers.gaussian.greedy_basis import Expansion, Stopping
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=80, n_sequences=30)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from labseq_core.solvers import block_ascent
-from labseq_core.solvers.block_ascent import ascend, project
+from labseq_core.solvers.margin import working_set_qp as block_ascent
+from labseq_core.solvers.margin.working_set_qp import ascend, project
 from tests.examples import few
 
 OBJECTIVE = {"rtol": 1e-7, "atol": 1e-9}

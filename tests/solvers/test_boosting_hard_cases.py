@@ -7,7 +7,7 @@ import pytest
 
 from labseq_core import SequenceBoost
 from labseq_core.compiling.routines import parallel_from
-from labseq_core.solvers import coordinate_boosting
+from labseq_core.solvers.boosting import rounds as coordinate_boosting
 from tests.solvers.test_boosting import make, random_weights
 
 NEAR = 1e-7  # relative

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labseq_core.compiling.routines import parallel_from
-from labseq_core.solvers.curvature import CurvatureMemory, dot
+from labseq_core.solvers.smooth.lbfgs_memory import CurvatureMemory, dot
 
 AGREE = {"rtol": 1e-8, "atol": 1e-10}
 

@@ -6,8 +6,8 @@ import pytest
 from labseq_core.chain import path_scores
 from labseq_core.features.encoded import encode_attributes
 from labseq_core.scoring.linear import LinearScoring
-from labseq_core.solvers.explicit_features import ExplicitFeatures
-from labseq_core.solvers.label_sets import Candidates
+from labseq_core.solvers.margin.explicit_weights import ExplicitFeatures
+from labseq_core.solvers.margin.working_sets import Candidates
 from tests.reference.perceptron import features as counted
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}

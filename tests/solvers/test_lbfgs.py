@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
-from labseq_core.solvers.descent import Minimum
-from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import ROUNDING, minimise
+from labseq_core.progress import Recorder
+from labseq_core.solvers.smooth.lbfgs import ROUNDING, minimise
+from labseq_core.solvers.smooth.stopping import Minimum
 from tests.examples import few
 
 # With a gradient of relative size 1e-7 the point errs by 1e-7 · ‖point‖ / least curvature, at most about 1e-6 here.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labseq_core.chain import ChainPotentials
-from labseq_core.solvers.margin_rules import MarginRule
+from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
 
 NOTHING = np.zeros(0)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labseq_core.solvers.history import Recorder
-from labseq_core.solvers.lbfgs import minimise
-from labseq_core.solvers.owlqn import minimise_l1
+from labseq_core.progress import Recorder
+from labseq_core.solvers.smooth.lbfgs import minimise
+from labseq_core.solvers.smooth.owlqn import minimise_l1
 from tests.examples import few
 
 TIGHT = {"max_iter": 2000, "tol": 1e-9}

@@ -1,0 +1,303 @@
+"""Labellings that rival given ones in a batch: the best other one, the worst violation of a margin, the best at a distance.
+
+Each sequence is decoded on its own, so results do not depend on threads. `sequences` names those that are looked at (None:
+all); labels come back for all positions, and are the given ones in sequences that are not looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labseq_core.chain.derivatives import refuse_forbidden
+from labseq_core.chain.inference import path_scores
+from labseq_core.chain.potentials import ChainPotentials
+from labseq_core.chain.recursions import most_violated as rival_recursions
+from labseq_core.chain.recursions.batch import CHUNK_POSITIONS, MAX_CHUNKS
+from labseq_core.chain.recursions.scores import largest_at
+from labseq_core.checks import as_label_indices, require
+from labseq_core.compiling.routines import BatchRoutine
+
+COUNTED_CELLS = 4_000_000  # numbers, 32 MB a thread: longer sequences are not counted distance by distance
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """A labelling y ≠ y* of each sequence that was looked at, and what it reaches."""
+
+    labels: np.ndarray  # (positions,) int64
+    scores: np.ndarray  # (sequences looked at,): what was made largest
+    bounds: np.ndarray  # (sequences looked at,): no labelling reaches more; the scores themselves where these are exact
+
+
+def best_rivals(potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None = None) -> Rivals:
+    """argmax of F(x, y) over all y but the given labels: the runner-up of 2-best decoding where these are the best (T 4.3.1).
+
+    Where there is no other labelling the score is -inf and the labels are the given ones.
+    """
+    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
+    rivals_batch(*arguments, labels, found, scores, work=_work(potentials, arguments))
+    return Rivals(found, scores, scores)
+
+
+def loss_augmented_viterbi(
+    potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None = None, loss: float = 1.0
+) -> Rivals:
+    """argmax of F(x, y) + loss Δ(y), Δ the number of positions that differ from the given labels. These may be the answer."""
+    require(np.isfinite(loss), f"loss is {loss!r}; give a finite weight of the Hamming distance")
+    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
+    loss_augmented_batch(*arguments, labels, float(loss), found, scores, work=_work(potentials, arguments))
+    return Rivals(found, scores, scores)
+
+
+@dataclass(frozen=True)
+class RivalLists:
+    """Some labellings y ≠ y* of each sequence that was looked at, best first."""
+
+    counts: np.ndarray  # (sequences looked at,): how many
+    scores: np.ndarray  # (sequences looked at, k): what was made largest; -inf beyond the count
+    labels: np.ndarray  # (k, positions)
+
+
+def diverse_rivals(
+    potentials: ChainPotentials,
+    labels: np.ndarray,
+    sequences: np.ndarray | None = None,
+    *,
+    k: int,
+    loss: float = 0.0,
+    least: np.ndarray | None = None,
+    share: float = 0.0,
+) -> RivalLists:
+    """Up to k labellings y with high F(x, y) + loss Δ(y), each the best with some wrong label that none before it has.
+
+    The first is the best of all but the given labels. The others exceed `least` (one number for each sequence of the
+    batch; None: -inf) by at least this share of what the first one does.
+    """
+    require(k >= 1, f"k is {k!r}; ask for at least one labelling")
+    arguments, labels, _, first = _prepare(potentials, labels, sequences)
+    floor = np.full(len(potentials), -1e300) if least is None else np.ascontiguousarray(least, dtype=np.float64)
+    found = np.empty((k, len(labels)), dtype=np.int64)
+    counts, scores = np.zeros(first.size, dtype=np.int64), np.full((first.size, k), -np.inf)
+    work = 2 * _work(potentials, arguments)
+    diverse_batch(*arguments, labels, float(loss), floor, float(share), found, scores, counts, work=work)
+    scores[np.arange(k) >= counts[:, np.newaxis]] = -np.inf
+    return RivalLists(counts, scores, found)
+
+
+def slack_rescaled_rivals(
+    potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None = None, cells: int = COUNTED_CELLS
+) -> Rivals:
+    """argmax of Δ(y) (1 - F(x, y*) + F(x, y)), y* the given labels; y* itself, with score 0, where none has it above 0.
+
+    Exact unless counting distances would take more than `cells` numbers for a sequence: then the bound is above the score.
+    """
+    truth_scores = path_scores(potentials, labels)
+    refuse_forbidden(truth_scores)
+    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
+    bounds = np.empty_like(scores)
+    work = 4 * _work(potentials, arguments)
+    slack_rescaled_batch(*arguments, labels, truth_scores, int(cells), found, scores, bounds, work=work)
+    return Rivals(found, scores, bounds)
+
+
+def hamming_maxima(potentials: ChainPotentials, labels: np.ndarray) -> list[np.ndarray]:
+    """M[h] for each sequence, h = 0 .. l: the highest F(x, y) over labellings that differ from the given one in h positions.
+
+    O(l² S²) a sequence; -inf where there is no such labelling.
+    """
+    arguments, labels, found, _ = _prepare(potentials, labels, None)
+    maxima = np.empty(len(found) + len(potentials))
+    nowhere = np.full(len(potentials), -1)
+    hamming_batch(*arguments, labels, nowhere, found, maxima, work=_work(potentials, arguments))
+    return [maxima[begin + i : end + i + 1] for i, (begin, end) in enumerate(_bounds(potentials))]
+
+
+def best_at_distance(potentials: ChainPotentials, labels: np.ndarray, distances: np.ndarray) -> Rivals:
+    """The best labelling of each sequence that differs from the given one in so many positions (one number a sequence)."""
+    distances = np.ascontiguousarray(distances, dtype=np.int64)
+    lengths = np.diff(potentials.offsets)
+    fits = distances.shape == lengths.shape and bool(((distances >= 0) & (distances <= lengths)).all())
+    require(fits, "distances must hold one number from 0 to its length for each sequence")
+    arguments, labels, found, _ = _prepare(potentials, labels, None)
+    maxima = np.empty(len(found) + len(potentials))
+    hamming_batch(*arguments, labels, distances, found, maxima, work=_work(potentials, arguments))
+    scores = maxima[potentials.offsets[:-1] + np.arange(len(potentials)) + distances]
+    return Rivals(found, scores, scores)
+
+
+def _bounds(potentials: ChainPotentials) -> zip:
+    return zip(potentials.offsets[:-1].tolist(), potentials.offsets[1:].tolist())
+
+
+def _prepare(potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None) -> tuple:
+    """Arguments of the loops, checked labels, and arrays for what is found."""
+    labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
+    chosen = np.arange(len(potentials)) if sequences is None else np.ascontiguousarray(sequences, dtype=np.int64)
+    lengths = (potentials.offsets[1:] - potentials.offsets[:-1])[chosen]
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if ends.size else 0
+    n_chunks = min(MAX_CHUNKS, chosen.size, -(-total // CHUNK_POSITIONS))
+    inner = np.searchsorted(ends, np.linspace(0, total, n_chunks + 1)[1:-1], side="right") if n_chunks > 1 else []
+    chunks = np.unique(np.concatenate([[0], inner, [chosen.size]]).astype(np.int64))
+    arguments = (
+        potentials.start, potentials.node, potentials.edge_matrices, potentials.stop, potentials.offsets,
+        potentials.edge_stride, chosen, chunks,
+    )  # fmt: skip
+    return arguments, labels, labels.copy(), np.empty(chosen.size)
+
+
+def _work(potentials: ChainPotentials, arguments: tuple) -> int:
+    """About how many multiplications one pass over the chosen sequences takes."""
+    share = arguments[6].size / max(1, len(potentials))
+    return int(share * potentials.node.size * potentials.n_labels)
+
+
+@BatchRoutine
+def rivals_batch(
+    first_chunk, end_chunk, start, node, edge, stop, offsets, stride, sequences, chunks, truth, labels, scores
+):
+    n_labels = node.shape[1]
+    for chunk in range(first_chunk, end_chunk):
+        longest = 0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
+        best, followed = np.empty((longest, n_labels)), np.empty(longest)
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
+            edges = edge[stride * begin : stride * end + (1 - stride)]
+            scores[place] = rival_recursions.rival_sequence(
+                node[begin:end], start, stop, edges, stride, truth[begin:end], labels[begin:end], best, followed
+            )
+
+
+@BatchRoutine
+def loss_augmented_batch(
+    first_chunk, end_chunk, start, node, edge, stop, offsets, stride, sequences, chunks, truth, loss, labels, scores
+):
+    n_labels = node.shape[1]
+    for chunk in range(first_chunk, end_chunk):
+        longest = 0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
+        best = np.empty((longest, n_labels))
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
+            edges = edge[stride * begin : stride * end + (1 - stride)]
+            scores[place] = rival_recursions.loss_augmented_sequence(
+                node[begin:end], start, stop, edges, stride, truth[begin:end], loss, labels[begin:end], best
+            )
+
+
+@BatchRoutine
+def diverse_batch(
+    first_chunk,
+    end_chunk,
+    start,
+    node,
+    edge,
+    stop,
+    offsets,
+    stride,
+    sequences,
+    chunks,
+    truth,
+    loss,
+    least,
+    share,
+    labels,
+    scores,
+    counts,
+):
+    n_labels, k = node.shape[1], labels.shape[0]
+    for chunk in range(first_chunk, end_chunk):
+        longest = 0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
+        best, ahead = np.empty((longest, n_labels)), np.empty((longest, n_labels))
+        through, rows = np.empty((longest, n_labels)), np.empty((k, longest), dtype=np.int64)
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            i = sequences[place]
+            begin, end = offsets[i], offsets[i + 1]
+            length, edges = end - begin, edge[stride * begin : stride * end + (1 - stride)]
+            counts[place] = rival_recursions.diverse_sequence(
+                node[begin:end], start, stop, edges, stride, truth[begin:end], loss, least[i], share, rows[:, :length],
+                scores[place], best[:length], ahead[:length], through[:length],
+            )  # fmt: skip
+            for j in range(counts[place]):
+                for t in range(length):
+                    labels[j, begin + t] = rows[j, t]
+
+
+@BatchRoutine
+def slack_rescaled_batch(
+    first_chunk,
+    end_chunk,
+    start,
+    node,
+    edge,
+    stop,
+    offsets,
+    stride,
+    sequences,
+    chunks,
+    truth,
+    truth_scores,
+    cells,
+    labels,
+    scores,
+    bounds,
+):
+    n_labels = node.shape[1]
+    for chunk in range(first_chunk, end_chunk):
+        longest = 0
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
+        best, found = np.empty((longest, n_labels)), np.empty(longest, dtype=np.int64)
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            i = sequences[place]
+            begin, end = offsets[i], offsets[i + 1]
+            edges = edge[stride * begin : stride * end + (1 - stride)]
+            scores[place], bounds[place] = rival_recursions.slack_rescaled_sequence(
+                node[begin:end], start, stop, edges, stride, truth[begin:end], truth_scores[i], cells, labels[begin:end],
+                best, found[: end - begin],
+            )  # fmt: skip
+
+
+@BatchRoutine
+def hamming_batch(
+    first_chunk,
+    end_chunk,
+    start,
+    node,
+    edge,
+    stop,
+    offsets,
+    stride,
+    sequences,
+    chunks,
+    truth,
+    distances,
+    labels,
+    maxima,
+):
+    """maxima: sequence i owns its l + 1 entries from offsets[i] + i; a distance below 0 asks for no labels."""
+    n_labels = node.shape[1]
+    for chunk in range(first_chunk, end_chunk):
+        message = np.empty(n_labels)
+        for place in range(chunks[chunk], chunks[chunk + 1]):
+            i = sequences[place]
+            begin, end = offsets[i], offsets[i + 1]
+            edges = edge[stride * begin : stride * end + (1 - stride)]
+            # Two positions are enough for the maxima themselves; going back needs all.
+            kept = end - begin if distances[i] >= 0 else min(2, end - begin)
+            best = np.empty((kept, end - begin + 1, n_labels))
+            rival_recursions.hamming_sequence(
+                node[begin:end], start, stop, edges, stride, truth[begin:end], best, message
+            )
+            for h in range(end - begin + 1):
+                last = best[(end - begin - 1) % kept, h]
+                maxima[begin + i + h] = last[largest_at(last)]
+            if distances[i] >= 0 and maxima[begin + i + distances[i]] > -np.inf:
+                rival_recursions.trace_distance(edges, stride, truth[begin:end], distances[i], best, labels[begin:end])

@@ -1,0 +1,1 @@
+"""File formats: reading, writing, and the choice between them."""

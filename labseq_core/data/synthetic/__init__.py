@@ -1,0 +1,1 @@
+"""Corpora that are generated, with their true distributions."""

@@ -1,0 +1,1 @@
+"""Results that come with LabSeq."""

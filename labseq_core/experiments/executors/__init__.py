@@ -1,5 +1,0 @@
-"""Where tasks are performed: in processes of this machine, or on a Dask cluster. One job at a time on each worker."""
-
-from labseq_core.experiments.executors.base import Executor, Job, WorkerLost, executor_for
-
-__all__ = ["Executor", "Job", "WorkerLost", "executor_for"]

@@ -1,0 +1,1 @@
+"""Runs at work: engine, executors, workers."""

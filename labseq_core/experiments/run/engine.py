@@ -1,0 +1,339 @@
+"""The engine: a queue of runs, the tasks of the first ones at work on an executor, everything written to the run store.
+
+One thread does it all, message by message. What a finished task found stays in memory until it is in the store, so a disk
+that is full, or a store that was removed, costs time but no result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import queue
+import threading
+import time
+import traceback
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+
+from labseq_core.checks import LabSeqError
+from labseq_core.data.uploads import is_upload, stored_upload
+from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.tasks import Task, best_point, searches_before, tasks_of
+from labseq_core.experiments.results.collecting import collect
+from labseq_core.experiments.results.curves import add_points
+from labseq_core.experiments.run.executors import Executor, Job, WorkerLost
+from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
+from labseq_core.experiments.store.owners import Owner
+from labseq_core.experiments.store.run_store import RunStore, StoreDamaged
+
+ATTEMPTS = 3  # of a task whose worker dies
+KINDS = ("predictions", "model")  # of blobs that a task may have
+_TICK, _WRITE_EVERY = 1.0, 0.25  # seconds
+
+
+@dataclass(eq=False)
+class _Run:
+    """A run that is waiting or at work."""
+
+    id: str
+    row: dict  # as it was put into the store
+    config: ExperimentConfig
+    tasks: list[Task]
+    needs: list[list[int]]  # for each task those whose results it needs
+    outcomes: dict[int, TaskOutcome] = field(default_factory=dict)
+    failures: dict[int, str] = field(default_factory=dict)
+    lost: dict[int, int] = field(default_factory=dict)  # how many workers died over a task
+    progress: dict[int, dict] = field(default_factory=dict)  # columns of the tasks
+    changed: set[int] = field(default_factory=set)  # tasks that the store does not know as they are
+    unsaved: set[int] = field(default_factory=set)  # finished ones of them
+    at_work: dict[int, str] = field(default_factory=dict)  # number -> job
+    state: str = "queued"
+    note: str | None = None
+    error: str | None = None
+    cancelled: bool = False
+    metrics: dict | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.state not in ("queued", "running")
+
+    def ready(self) -> list[int]:
+        """Tasks that could begin now."""
+        if self.cancelled or self.over:
+            return []
+        rest = [n for n in range(len(self.tasks)) if n not in self.outcomes and n not in self.failures]
+        return [n for n in rest if n not in self.at_work and all(before in self.outcomes for before in self.needs[n])]
+
+    def chosen(self, number: int) -> int | None:
+        """The best combination of the search that a task waits for."""
+        scores = {self.tasks[n].point: self.outcomes[n].tried["score"] for n in self.needs[number]}
+        return best_point(scores) if scores else None
+
+    @property
+    def fraction(self) -> float:
+        parts = [1.0 if n in self.outcomes else self.progress[n]["fraction"] for n in range(len(self.tasks))]
+        return sum(parts) / len(parts)
+
+
+class Engine:
+    """The runs of this process, in one store, on one executor."""
+
+    def __init__(self, store: RunStore, executor: Executor):
+        self.store, self.executor = store, executor
+        self.owner = Owner(store.path)
+        self.trouble: str | None = None  # why the store cannot be written, while it cannot
+        self._runs: dict[str, _Run] = {}  # in the order of their submission
+        self._waiting: list[str] = []  # replaced, never changed: other threads read it
+        self._inbox: queue.SimpleQueue = queue.SimpleQueue()
+        self._job_numbers = itertools.count()
+        self._written = self._ticked = 0.0
+        self._over = threading.Event()
+        threading.Thread(target=self._loop, name="labseq-engine", daemon=True).start()
+
+    # Called by other threads
+
+    def submit(self, run_id: str, row: dict, config: ExperimentConfig) -> None:
+        """Begin a run or go on with one, unless it is finished or some living process has it."""
+        tasks = tasks_of(config)
+        fresh = [{"label": task.label, "fold": task.fold, "point": task.point} for task in tasks]
+        self.owner.hold()
+        if self.store.claim({**row, "id": run_id}, fresh, self.owner.token):
+            run = _Run(run_id, row, config, tasks, searches_before(tasks))
+            run.progress = {number: _fresh() for number in range(len(tasks))}
+            self._recall(run)
+            self._inbox.put(partial(self._begin, run))
+
+    def _recall(self, run: _Run) -> None:
+        """What an interrupted run had found."""
+        finished = [row for row in self.store.tasks(run.id, outcomes=True) if row["outcome"] is not None]
+        blobs = self.store.artefacts(run.id) if finished else {}
+        for row in finished:
+            number = row["number"]
+            own = {kind: blobs[artefact_name(kind, number)] for kind in KINDS if artefact_name(kind, number) in blobs}
+            run.outcomes[number] = TaskOutcome(row["outcome"], own)
+            run.progress[number] = {name: row[name] for name in _fresh()}
+
+    def cancel(self, run_id: str) -> None:
+        self._inbox.put(partial(self._cancel, run_id))
+
+    def queue_position(self, run_id: str) -> int:
+        """How many runs are served before this one has its first worker, counted from 1; 0 if it has one, or is not here."""
+        waiting = self._waiting
+        return waiting.index(run_id) + 1 if run_id in waiting else 0
+
+    def close(self) -> None:
+        """Stop everything; runs that are at work are then dead, and can be gone on with."""
+        self._over.set()
+        self._inbox.put(lambda: None)
+        self.executor.close()
+
+    # The engine's own thread
+
+    def _loop(self) -> None:
+        while not self._over.is_set():
+            try:
+                self._step()
+            except Exception:  # the other runs go on
+                traceback.print_exc()
+
+    def _step(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            self._inbox.get(timeout=_WRITE_EVERY if self._dirty() else _TICK)()
+        now = time.monotonic()
+        if now - self._ticked >= _TICK:
+            self._ticked = now
+            self._tick()
+        self._start_tasks()
+        self._waiting = [run.id for run in self._runs.values() if run.state == "queued"]
+        if now - self._written >= _WRITE_EVERY or any(run.over or run.unsaved for run in self._runs.values()):
+            self._written = now
+            self._write()
+
+    def _dirty(self) -> bool:
+        return any(run.changed or run.over for run in self._runs.values())
+
+    def _tick(self) -> None:
+        try:
+            self.owner.hold()
+            wanted = self.store.cancelling(self.owner.token)  # by other processes
+        except (LabSeqError, OSError):
+            wanted = []
+        for run_id in wanted:
+            self._cancel(run_id)
+        self.executor.tick()
+
+    def _begin(self, run: _Run) -> None:
+        self._runs[run.id] = run
+        self._end_if_complete(run)
+
+    def _cancel(self, run_id: str) -> None:
+        run = self._runs.get(run_id)
+        if run is None or run.over or run.cancelled:
+            return
+        run.cancelled = True
+        for job_id in run.at_work.values():
+            self.executor.cancel(job_id)
+        if not run.at_work:
+            run.state = "cancelled"
+
+    def _start_tasks(self) -> None:
+        """First come, first served; a later run gets workers that no earlier one can use."""
+        busy = sum(len(run.at_work) for run in self._runs.values())
+        ready = [(run, number) for run in self._runs.values() for number in run.ready()]
+        if not ready:
+            return
+        free = self.executor.capacity() - busy
+        for run, number in ready[: max(0, free)]:
+            self._start(run, number)
+        if not busy and free <= 0:
+            self._say(ready[0][0], f"waiting for workers of the {self.executor.name}")
+
+    def _start(self, run: _Run, number: int) -> None:
+        job_id = f"{run.id}-{number}-{next(self._job_numbers)}"
+        try:
+            travels = self.executor.remote and is_upload(run.config.dataset)
+            upload = stored_upload(run.config.dataset) if travels else None
+        except LabSeqError as problem:
+            self._fail(run, number, str(problem))
+            return
+        job = Job(job_id, run.config.to_dict(), number, run.chosen(number), run.row["versions"], upload)
+        run.at_work[number] = job_id
+        run.state, run.note = "running", None
+        run.progress[number] = {**_fresh(), "state": "running"}
+        run.changed.add(number)
+        try:
+            future = self.executor.submit(
+                job, lambda event: self._inbox.put(partial(self._hear, run, number, job_id, event))
+            )
+        except Exception:  # no process can be started, a scheduler has gone
+            traceback.print_exc()
+            future = Future()
+            future.set_exception(WorkerLost())
+        future.add_done_callback(lambda done: self._inbox.put(partial(self._finish, run, number, job_id, done)))
+
+    def _hear(self, run: _Run, number: int, job_id: str, event: dict) -> None:
+        if run.at_work.get(number) != job_id:
+            return
+        if "note" in event:
+            self._say(run, event["note"])
+            return
+        known = run.progress[number]
+        add_points(known["curve"], event["points"])
+        known["iteration"], known["objective"], _ = known["curve"][-1]
+        known["fraction"] = event["fraction"]
+        run.changed.add(number)
+
+    def _say(self, run: _Run, note: str | None) -> None:
+        if run.note != note:
+            run.note = note
+            run.changed.add(0)
+
+    def _finish(self, run: _Run, number: int, job_id: str, done: Future) -> None:
+        if run.at_work.get(number) != job_id:
+            return
+        del run.at_work[number]
+        problem = done.exception()
+        if problem is None:
+            run.outcomes[number] = done.result()
+            run.progress[number] |= {"state": "done", "fraction": 1.0}
+            run.unsaved.add(number)
+        elif isinstance(problem, LabSeqError):
+            self._fail(run, number, str(problem))
+        elif isinstance(problem, WorkerLost) and not run.cancelled:
+            run.lost[number] = run.lost.get(number, 0) + 1
+            run.progress[number] = _fresh()
+            if run.lost[number] >= ATTEMPTS:
+                cause = f"the training process ended unexpectedly {ATTEMPTS} times; it may have run out of memory"
+                self._fail(run, number, cause)
+        elif not isinstance(problem, (Cancelled, WorkerLost)):
+            self._fail(run, number, f"internal error ({type(problem).__name__})")
+        run.changed.add(number)
+        self._end_if_complete(run)
+
+    def _fail(self, run: _Run, number: int, error: str) -> None:
+        """The method cannot be trained: its other folds are left out too."""
+        method = run.tasks[number].method
+        for other, task in enumerate(run.tasks):
+            if task.method == method and other not in run.outcomes and other not in run.at_work:
+                run.failures[other] = error
+                run.progress[other]["state"] = "failed"
+                run.changed.add(other)
+        self._end_if_complete(run)
+
+    def _end_if_complete(self, run: _Run) -> None:
+        if run.at_work or run.over:
+            return
+        if run.cancelled:
+            run.state = "cancelled"
+        elif len(run.outcomes) + len(run.failures) >= len(run.tasks):
+            first = run.failures[min(run.failures)] if run.failures else None
+            try:
+                found = collect(run.config, run.outcomes, run.failures)
+            except Exception as problem:
+                run.state, run.error = "failed", f"internal error ({type(problem).__name__}) in putting it together"
+                return
+            if found["rows"]:
+                run.state, run.metrics = "done", found
+            else:
+                run.state, run.error = "failed", first
+
+    # Writing
+
+    def _write(self) -> None:
+        """What has changed, run by run. What cannot be written now is written later."""
+        for run in list(self._runs.values()):
+            if not (run.changed or run.unsaved or run.over):
+                continue
+            try:
+                self._write_run(run)
+            except StoreDamaged:  # a new one has been begun: everything known goes into it
+                continue
+            except LabSeqError as problem:
+                self.trouble = str(problem)
+                return
+            self.trouble = None
+            if run.over:
+                del self._runs[run.id]
+
+    def _write_run(self, run: _Run) -> None:
+        columns = {"state": run.state, "note": run.note, "error": run.error, "fraction": run.fraction}
+        if run.over:
+            columns |= {"finished": time.time(), "metrics": run.metrics}
+            columns["data_hash"] = (run.metrics or {}).get("data_hash")
+        changed, unsaved = set(run.changed), set(run.unsaved)
+        tasks = {number: dict(run.progress[number]) for number in changed | unsaved}
+        for number in unsaved:
+            tasks[number]["outcome"] = run.outcomes[number].facts
+        if self.store.update(run.id, tasks, _blobs(run, unsaved), **columns):
+            run.changed -= changed
+            run.unsaved -= unsaved
+        else:
+            self._write_anew(run, columns)
+
+    def _write_anew(self, run: _Run, columns: dict) -> None:
+        """The store was removed, or set aside: all that this process knows of the run goes into the new one."""
+        tasks = []
+        for number, task in enumerate(run.tasks):
+            row = {"label": task.label, "fold": task.fold, "point": task.point, **run.progress[number]}
+            if number in run.outcomes:
+                row["outcome"] = run.outcomes[number].facts
+            tasks.append(row)
+        row = {**run.row, "id": run.id, "owner": self.owner.token, **columns}
+        self.store.insert(row, tasks, _blobs(run, set(run.outcomes)))
+        run.changed, run.unsaved = set(), set()
+
+
+def _fresh() -> dict:
+    return {"state": "queued", "fraction": 0.0, "iteration": 0, "objective": None, "curve": []}
+
+
+def _blobs(run: _Run, numbers: set[int]) -> dict[str, bytes]:
+    return {
+        artefact_name(name, number): data for number in numbers for name, data in run.outcomes[number].blobs.items()
+    }
+
+
+def artefact_name(kind: str, number: int) -> str:
+    """How a blob of a task is called among the artefacts of its run."""
+    return f"{kind}.{number}"

@@ -1,0 +1,297 @@
+"""One task of a configuration: train, test, and everything that is worth keeping of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+
+from labseq_core.data.catalogue import dataset_info, load_dataset
+from labseq_core.data.sequences import Sequences
+from labseq_core.data.splitting import k_folds
+from labseq_core.evaluation import calibration, evaluate, fit_temperature, marginals_at, token_accuracy, top_labels
+from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.tasks import Task, points_of
+from labseq_core.experiments.results.predictions import Predictions, archive_bytes
+from labseq_core.experiments.run.live_accuracy import LiveAccuracy
+from labseq_core.experiments.run.memory import peak_megabytes, reset_peak
+from labseq_core.explain import Answers, answers, used_share
+from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.registry import make_learner, method_options
+from labseq_core.learners.search import held_out, search_score
+from labseq_core.progress import Progress
+
+N_EXAMPLES = 30  # test sequences whose labellings are kept to look at
+Report = Callable[[Progress], bool | None]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskOutcome:
+    """What one task found. `facts` is JSON; a combination of a search within cross-validation has only `tried`."""
+
+    facts: dict  # data_hash, and as far as there are: row, tried, confusion, examples
+    blobs: dict[str, bytes] = field(default_factory=dict)  # "predictions", and of the first fold "model"
+
+    @property
+    def row(self) -> dict | None:
+        return self.facts.get("row")
+
+    @property
+    def tried(self) -> dict | None:
+        return self.facts.get("tried")
+
+
+class Cancelled(Exception):
+    """The caller asked to stop; what was finished before is kept."""
+
+
+def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int | None = None) -> TaskOutcome:
+    """Train and test one method on one fold. `report(progress)` returning False raises `Cancelled`.
+
+    chosen: the combination that a search found to be best, for the task that trains with it.
+    """
+    choice = config.methods[task.method]
+    point = task.point if task.point is not None else chosen
+    values = {} if point is None else points_of(choice)[point]
+    parts = _prepare(config, task.fold)
+    learner = _made(choice, {**choice.options, **values}, config.seed)
+    reset_peak()
+    if task.point is not None and parts.dev is None:
+        return TaskOutcome(
+            {"data_hash": data_hash(config.dataset), "tried": _held_out_score(learner, values, parts, report)}
+        )
+    fit = _Fit(learner, report)
+    watched = parts.dev if choice.watches_development else None
+    fit.run(parts.encoded, parts.train.labels, parts.held_out, dev=watched)
+    facts = {"data_hash": data_hash(config.dataset), "row": {"dev_accuracy": None}}
+    if parts.dev is not None:
+        predicted = learner.predict(parts.encoded_dev)
+        fit.end(predicted)
+        facts["row"]["dev_accuracy"] = token_accuracy(parts.dev.labels, predicted)
+        if task.point is not None:
+            facts["tried"] = {**values, "score": search_score(parts.dev.labels, predicted), "seconds": fit.seconds}
+    return _tested(config, task, fit, parts, facts)
+
+
+def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
+    """The learner with these options; the seed of the run goes to those that have one."""
+    if "seed" in method_options(choice.method):
+        options = {"seed": seed, **options}
+    return make_learner(choice.method, **options)
+
+
+class _Fit:
+    """A fit seen from outside: tells how far it is and how accurate, and raises `Cancelled` out of it when asked to stop."""
+
+    def __init__(self, learner: SequenceLearner, report: Report):
+        self.learner, self.report = learner, report
+        self.seconds = 0.0  # that training took
+        self._last: Progress | None = None
+
+    def run(
+        self,
+        encoded: EncodedSequences,
+        labels: list[list[str]],
+        held_out: tuple[EncodedSequences, list[list[str]]],
+        dev: Sequences | None = None,
+    ) -> None:
+        """Train. held_out: features and labels of other sequences, on which the accuracy is followed."""
+        self._live, begin = LiveAccuracy(*held_out), time.perf_counter()
+        self.learner.fit(encoded, labels, dev=dev, callback=self._hear)
+        self.seconds = time.perf_counter() - begin - self._live.seconds
+
+    def _hear(self, progress: Progress) -> bool:
+        self._last = replace(progress, predict=None)  # which would keep alive all that the fit holds
+        self._tell(self._last)  # first: to measure may take a moment
+        accuracy = self._live.measured(progress)
+        if accuracy is not None:
+            self._tell(replace(self._last, accuracy=accuracy))
+        return True
+
+    def end(self, predicted: list[list[str]]) -> None:
+        """Tell how accurate the model is that came of it, by its labels of all that was held out."""
+        if self._last is not None:
+            self._tell(replace(self._last, accuracy=self._live.of_all(predicted)))
+
+    def _tell(self, progress: Progress) -> None:
+        if self.report(progress) is False:
+            raise Cancelled
+
+
+def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, report: Report) -> dict:
+    """A combination within cross-validation: trained without a fifth of the training part, scored on it."""
+    inside, outside = held_out(len(parts.train))
+    labels, fit = parts.train.labels, _Fit(learner, report)
+    others, truth = parts.encoded.select(outside), [labels[place] for place in outside]
+    fit.run(parts.encoded.select(inside), [labels[place] for place in inside], (others, truth))
+    predicted = learner.predict(others)
+    fit.end(predicted)
+    score = search_score(truth, predicted)
+    return {**values, "score": score, "seconds": fit.seconds}
+
+
+def _tested(config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, facts: dict) -> TaskOutcome:
+    """The scores of a trained model, and what pages want of it."""
+    learner, test, choice = fit.learner, parts.test, config.methods[task.method]
+    begin = time.perf_counter()
+    predicted = learner.predict(parts.encoded_test)
+    predict_seconds = time.perf_counter() - begin
+    if parts.dev is None:
+        fit.end(predicted)
+    said, temperature = _answers(config, learner, parts)
+    kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
+    found = evaluate(test.labels, predicted)
+    facts["row"] = {
+        "config_hash": config.hash,
+        "dataset": config.dataset,
+        "features": config.features.label,
+        "label": choice.label,
+        "method": choice.method,
+        "options": json.dumps(_options(choice, learner), sort_keys=True),
+        "fold": task.fold,
+        "seed": config.seed,
+        **found.summary(),
+        **_probability_scores(said, test.labels),
+        "aurc": kept.abstention().aurc,
+        **facts["row"],
+        "temperature": temperature,
+        "n_train_tokens": parts.train.n_tokens,
+        "n_attributes": parts.encoded.n_attributes,
+        "n_parameters": learner.n_parameters_,
+        "used_share": used_share(learner),
+        "model_bytes": learner.n_bytes_,
+        "train_seconds": fit.seconds,
+        "predict_seconds": predict_seconds,
+        "peak_megabytes": peak_megabytes(),
+    }
+    facts["confusion"] = {"labels": list(found.confusion.labels), "counts": found.confusion.counts.tolist()}
+    blobs = {"predictions": kept.to_bytes()}
+    if task.fold == 0:
+        facts["examples"] = [
+            {"tokens": tokens, "truth": truth, "predicted": labels}
+            for tokens, truth, labels in list(zip(test.tokens, test.labels, predicted))[:N_EXAMPLES]
+        ]
+        blobs["model"] = archive_bytes(learner.save)
+    return TaskOutcome(facts, blobs)
+
+
+def _options(choice: MethodChoice, learner: SequenceLearner) -> dict:
+    """The options that differ from the defaults, those that a search chose, and the seed, as JSON has them."""
+    names = {*choice.options, *choice.search} | ({"seed"} & method_options(choice.method).keys())
+    specs = method_options(choice.method)
+    return {name: specs[name].plain(getattr(learner, name)) for name in names}
+
+
+def _answers(config: ExperimentConfig, learner: SequenceLearner, parts: _Parts) -> tuple[Answers, float | None]:
+    """What the model says of each token of the test part and how sure it is; with `calibrate` at the temperature that is
+    best on the development part, which makes probabilities of any scores.
+    """
+    if not config.calibrate:
+        return answers(learner, parts.encoded_test), None
+    temperature = fit_temperature(learner.potentials(parts.dev), parts.dev.labels, learner.classes_).temperature
+    marginals = marginals_at(learner.potentials(parts.encoded_test), temperature)
+    return Answers(*top_labels(marginals, learner.classes_), True, marginals, list(learner.classes_)), temperature
+
+
+def _probability_scores(said: Answers, truth: list[list[str]]) -> dict[str, float | None]:
+    names = ("log_loss", "brier", "ece")
+    if not said.probability:
+        return dict.fromkeys(names)
+    found = calibration(truth, said.marginals, said.classes)
+    return {name: getattr(found, name) for name in names}
+
+
+@dataclass(frozen=True)
+class _Parts:
+    train: Sequences
+    test: Sequences
+    dev: Sequences | None  # none within cross-validation, which keeps to the training part
+    encoded: EncodedSequences  # of train
+    encoded_test: EncodedSequences
+
+    @cached_property
+    def encoded_dev(self) -> EncodedSequences | None:
+        return None if self.dev is None else self.encoded.template.encode(self.dev, self.encoded.vocabulary)
+
+    @property
+    def held_out(self) -> tuple[EncodedSequences, list[list[str]]]:
+        """On what the accuracy is followed while a method learns, and its labels."""
+        if self.dev is None:
+            return self.encoded_test, self.test.labels
+        return self.encoded_dev, self.dev.labels
+
+
+def training_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, list[list[str]]]:
+    """What the methods of a run were trained on: features and labels."""
+    parts = _prepare(config, fold)
+    return parts.encoded, parts.train.labels
+
+
+def training_tokens_of(config: ExperimentConfig, fold: int = 0) -> list[list[str]]:
+    """The words of the same sequences."""
+    return _prepare(config, fold).train.tokens
+
+
+def scored_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, Sequences]:
+    """What the models of a fold are scored on: features, and the sequences themselves."""
+    parts = _prepare(config, fold)
+    return parts.encoded_test, parts.test
+
+
+def scored_part(config: ExperimentConfig, fold: int = 0) -> Sequences:
+    """What the models of a fold are scored on."""
+    return _split(config.dataset, config.sequences, config.folds, config.seed, fold)[2]
+
+
+def scored_parts(config: ExperimentConfig) -> list[Sequences]:
+    """The same of all folds."""
+    return [scored_part(config, fold) for fold in range(max(1, config.folds))]
+
+
+def development_part(config: ExperimentConfig) -> Sequences | None:
+    """What some methods are followed on; none within cross-validation."""
+    return _split(config.dataset, config.sequences, config.folds, config.seed, 0)[1]
+
+
+def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
+    """Parts and features of a fold; kept for the next method on the same fold."""
+    return _prepare_once(config.features, config.dataset, config.sequences, config.folds, config.seed, fold)
+
+
+@lru_cache(maxsize=1)
+def _prepare_once(features: FeatureChoice, *split) -> _Parts:
+    train, dev, test = _split(*split)
+    template = features.make()
+    encoded = template.encode(train)
+    return _Parts(train, test, dev, encoded, template.encode(test, encoded.vocabulary))
+
+
+def _split(
+    name: str, sequences: int, folds: int, seed: int, fold: int
+) -> tuple[Sequences, Sequences | None, Sequences]:
+    """Training, development and test part, without columns that restate the label."""
+    dataset = load_dataset(name)
+    answers = dataset_info(name).answer_columns
+    train, dev, test = (part.without_columns(answers) for part in (dataset.train, dataset.dev, dataset.test))
+    if sequences:
+        train = train.select(range(min(sequences, len(train))))
+    if not folds:
+        return train, dev, test
+    inside, outside = k_folds(len(train), folds, seed)[fold]
+    return train.select(inside), None, train.select(outside)
+
+
+@lru_cache(maxsize=8)
+def data_hash(dataset: str) -> str:
+    """12 hex digits of the words, labels and columns of a corpus."""
+    digest = hashlib.sha256()
+    corpus = load_dataset(dataset)
+    for part in (corpus.train, corpus.dev, corpus.test):
+        digest.update(part.offsets.tobytes())
+        for column in (part.flat_tokens, part.flat_labels or [], *part.flat_columns.values()):
+            digest.update("\n".join(map(str, column)).encode())
+    return digest.hexdigest()[:12]

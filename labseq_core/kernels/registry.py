@@ -1,0 +1,128 @@
+"""Kernels as texts ("poly:2", "2*linear+rbf:0.5", "normalized(poly:3)") and from JSON."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from labseq_core.checks import LabSeqError
+from labseq_core.kernels.base import BasicKernel, Kernel, Normalized, Scaled, Sum
+from labseq_core.kernels.linear import Linear
+from labseq_core.kernels.polynomial import Polynomial
+from labseq_core.kernels.rbf import RBF
+from labseq_core.kernels.token_match import TokenMatch
+
+KERNELS: dict[str, type[BasicKernel]] = {kernel.name: kernel for kernel in (Linear, Polynomial, RBF, TokenMatch)}
+SYNTAX = "linear, poly:2 (degree), poly:2:0.5 (and constant), rbf:1 (width), token, normalized(poly:2), 2*poly:2+rbf:1"
+MAX_TEXT, MAX_DEPTH = 300, 6  # characters, parentheses in one another
+_NORMALIZED = "normalized"
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>[\d.]+(?:[eE][+-]?\d+)?)(?=\s*\*)|(?P<name>[a-z]+)(?P<arguments>(?::[^:+*()\s]+)*)|(?P<sign>[+*()]))"
+)
+_ARGUMENTS = {"linear": (), "poly": (int, float), "rbf": (float,), "token": (unquote,)}  # how each is read
+
+
+def parse_kernel(text: str) -> Kernel:
+    """The kernel that `str(kernel)` wrote, or that a user typed."""
+    reader = _Reader(text)
+    kernel = reader.sum()
+    if reader.tokens:
+        raise reader.error()
+    return kernel
+
+
+def kernel_from_dict(data: dict) -> Kernel:
+    """The kernel that `to_dict` wrote."""
+    try:
+        options = dict(data)
+        name = options.pop("kernel")
+        if name == "sum":
+            return Sum(tuple(map(kernel_from_dict, options["parts"])))
+        if name == "scaled":
+            return Scaled(options["factor"], kernel_from_dict(options["part"]))
+        if name == _NORMALIZED:
+            return Normalized(kernel_from_dict(options["part"]))
+        return KERNELS[name](**options)
+    except (KeyError, TypeError, ValueError) as problem:
+        if isinstance(problem, LabSeqError):
+            raise
+        raise LabSeqError(f"{data!r} is no kernel; give what a kernel's to_dict() made") from None
+
+
+class _Reader:
+    """sum = product ("+" product)*;  product = [number "*"] atom;  atom = name (":" argument)* | "(" sum ")"."""
+
+    def __init__(self, text: str):
+        self.text = text
+        if not isinstance(text, str) or len(text) > MAX_TEXT:
+            raise LabSeqError(f"a kernel is written as a text of at most {MAX_TEXT} characters: {SYNTAX}")
+        self.tokens: list[re.Match] = []
+        self.depth = 0
+        place = 0
+        while text[place:].strip():
+            token = _TOKEN.match(text, place)
+            if token is None:
+                raise self.error()
+            self.tokens.append(token)
+            place = token.end()
+
+    def error(self, why: str = "") -> LabSeqError:
+        return LabSeqError(f"kernel is {self.text!r}{why and ': ' + why}; write {SYNTAX}")
+
+    def next(self, kind: str, value: str | None = None) -> re.Match | None:
+        """Take the next token if it is of this kind."""
+        if self.tokens and self.tokens[0][kind] and value in (None, self.tokens[0][kind]):
+            return self.tokens.pop(0)
+        return None
+
+    def expect(self, sign: str) -> None:
+        if not self.next("sign", sign):
+            raise self.error()
+
+    def sum(self) -> Kernel:
+        parts = [self.product()]
+        while self.next("sign", "+"):
+            parts.append(self.product())
+        return Sum(tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def product(self) -> Kernel:
+        number = self.next("number")
+        if number is None:
+            return self.atom()
+        self.expect("*")
+        try:
+            return Scaled(float(number["number"]), self.atom())
+        except LabSeqError:
+            raise
+        except ValueError:
+            raise self.error() from None
+
+    def atom(self) -> Kernel:
+        if self.next("sign", "("):
+            return self.inside()
+        found = self.next("name")
+        if found is None:
+            raise self.error()
+        name, arguments = found["name"], found["arguments"].split(":")[1:]
+        if name == _NORMALIZED and not arguments:
+            self.expect("(")
+            return Normalized(self.inside())
+        readers = _ARGUMENTS.get(name)
+        if readers is None or len(arguments) > len(readers):
+            raise self.error()
+        try:
+            return KERNELS[name](*(read(argument) for read, argument in zip(readers, arguments)))
+        except LabSeqError as problem:
+            raise self.error(str(problem)) from None
+        except ValueError:
+            raise self.error() from None
+
+    def inside(self) -> Kernel:
+        """What stands between parentheses."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.error(f"more than {MAX_DEPTH} parentheses in one another")
+        kernel = self.sum()
+        self.expect(")")
+        self.depth -= 1
+        return kernel

@@ -1,0 +1,89 @@
+"""The server of the dashboard: Streamlit's, in a process that loads LabSeq while the first visitor's browser loads the page.
+
+`labseq app` starts it. Interrupted runs go on as soon as everything is loaded, whether anybody visits or not; what is not
+compiled yet is compiled by another process, after the first page has been delivered.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import pkgutil
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+_loading: list[threading.Thread] = []
+
+
+def main() -> None:
+    """sys.argv: the script, then options of Streamlit's server."""
+    from streamlit.web.cli import main as streamlit
+
+    script, *options = sys.argv[1:]
+    sys.path.insert(0, str(Path(script).resolve().parent))
+    thread = threading.Thread(target=_load, name="labseq-load", daemon=True)
+    _loading.append(thread)
+    thread.start()
+    streamlit(["run", script, *options], prog_name="labseq app")
+
+
+def wait_until_loaded() -> None:
+    """Pages call this first: two threads that load the same modules at once can see them half-made."""
+    for thread in _loading:
+        thread.join()
+
+
+def _load() -> None:
+    from streamlit import runtime
+
+    while not runtime.exists():  # both at once would keep the browser waiting
+        time.sleep(0.01)
+    import pages.ui
+
+    for module in pkgutil.walk_packages(pages.ui.__path__, "pages.ui."):
+        importlib.import_module(module.name)
+    _compile_beside()
+    _draw_first_chart()
+    # What has just been loaded is no garbage: nobody needs to look through it again.
+    gc.collect()
+    gc.freeze()
+    threading.Thread(target=go_on, name="labseq-resume", daemon=True).start()
+
+
+def _compile_beside() -> None:
+    from labseq_core.warm_up import background
+
+    background.of_server = background.Background()
+    background.of_server.take_over()
+
+
+def page_delivered() -> None:
+    """Pages call this last: compiling must not keep the first visitor waiting."""
+    if _loading:
+        from labseq_core.warm_up import background
+
+        if background.of_server is not None:
+            background.of_server.visited()
+
+
+def _draw_first_chart() -> None:
+    """Into the memory of charts: plotly loads much at its first."""
+    from labseq_core.experiments import default_results
+    from pages.ui import cached as caching
+    from pages.ui.drawing import charts
+
+    for found in list(default_results().values())[:1]:
+        charts.score_bars(found.summary(), caching.best_accuracy(found.config.dataset))
+
+
+def go_on() -> None:
+    """With runs whose process has died, as after a restart. What hinders it is told on the pages, and in the log."""
+    from labseq_core.experiments import resume_interrupted
+
+    try:
+        resume_interrupted()
+    except Exception:
+        traceback.print_exc()

@@ -1,0 +1,79 @@
+"""How the dashboard is served and what it looks like: the only place, so that a wheel and a source tree look the same.
+
+Imports no streamlit: the command line reads this before it starts the server.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+# Okabe and Ito's colours for all kinds of colour vision, those first that stand out on light and on dark ground alike.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#F0E442")
+BACKGROUNDS = {"light": "#FFFFFF", "dark": "#12171D"}
+MAX_UPLOAD_MEGABYTES = 50
+
+_SERVING = {
+    "server.address": "127.0.0.1",
+    "server.showEmailPrompt": False,
+    "server.maxUploadSize": MAX_UPLOAD_MEGABYTES,
+    "server.fileWatcherType": "none",
+    "browser.gatherUsageStats": False,
+    "client.showErrorDetails": "none",
+    "client.showErrorLinks": False,
+    "client.toolbarMode": "viewer",  # keeps the choice of light or dark, hides what only developers need
+    "runner.magicEnabled": False,
+    "runner.postScriptGC": False,  # takes longer than most pages; Python collects garbage by itself
+    "logger.hideWelcomeMessage": True,
+    "global.disableWidgetStateDuplicationWarning": True,  # a filter leads back to the first page of a list
+}
+
+
+def _steps(low: str, high: str, steps: int) -> list[str]:
+    """Colours in equal steps from one to another."""
+    begin, end = ([int(colour[place : place + 2], 16) for place in (1, 3, 5)] for colour in (low, high))
+    shares = [step / (steps - 1) for step in range(steps)]
+    mixed = [[round(a + share * (b - a)) for a, b in zip(begin, end)] for share in shares]
+    return ["#{:02X}{:02X}{:02X}".format(*colour) for colour in mixed]
+
+
+def _ramp(low: str, high: str) -> str:
+    """Ten colours for heat maps, the number that Streamlit wants."""
+    return json.dumps(_steps(low, high, 10))
+
+
+def _two_ramps(low: str, middle: str, high: str) -> str:
+    """Ten colours for heat maps of numbers of either sign."""
+    return json.dumps([*_steps(low, middle, 5), *_steps(middle, high, 5)])
+
+
+_LOOKS = {
+    "theme.light.primaryColor": "#005A8C",
+    "theme.light.backgroundColor": BACKGROUNDS["light"],
+    "theme.light.secondaryBackgroundColor": "#F3F5F7",
+    "theme.light.textColor": "#0B1118",
+    "theme.dark.primaryColor": "#7CC4F0",
+    "theme.dark.backgroundColor": BACKGROUNDS["dark"],
+    "theme.dark.secondaryBackgroundColor": "#1D252E",
+    "theme.dark.textColor": "#EDF1F5",
+    "theme.paddingTop": "1rem",
+    "theme.paddingBottom": "3rem",
+    "theme.sidebar.paddingTop": "1rem",
+    # Lists reach Streamlit's command line as JSON.
+    "theme.chartCategoricalColors": json.dumps(COLOURS),
+    "theme.light.chartSequentialColors": _ramp("#F1F5F8", "#005A8C"),
+    "theme.dark.chartSequentialColors": _ramp("#1D252E", "#7CC4F0"),
+    # Plotly writes dark grey on light cells and white on dark ones: no colour here is in between.
+    "theme.light.chartDivergingColors": _two_ramps("#F2AC6B", "#F1F5F8", "#74B6E2"),
+    "theme.dark.chartDivergingColors": _two_ramps("#B84E00", "#1D252E", "#0072B2"),
+    "theme.headingFontSizes": json.dumps(["2.1rem", "1.3rem", "1.1rem"]),
+}
+
+STREAMLIT_SETTINGS: dict[str, str | int | bool] = {**_SERVING, **_LOOKS}
+
+
+def app_path() -> Path:
+    """The script that Streamlit runs: beside the core in a source tree, inside the package in an installed wheel."""
+    core = Path(__file__).resolve().parents[1]
+    installed = core / "_dashboard" / "app.py"
+    return installed if installed.is_file() else core.parent / "app.py"

@@ -1,0 +1,1 @@
+"""Boosting on label chains, one feature a round."""

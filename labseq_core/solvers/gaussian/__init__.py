@@ -1,0 +1,1 @@
+"""Gaussian processes: the MAP problem, and sparse bases."""

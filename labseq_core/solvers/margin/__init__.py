@@ -1,0 +1,1 @@
+"""Maximum margins by dual ascent on working sets."""

@@ -1,0 +1,1 @@
+"""Online updates of perceptrons, primal and dual."""

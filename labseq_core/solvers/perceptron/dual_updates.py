@@ -1,0 +1,184 @@
+"""The hidden Markov perceptron in its dual form: T Algorithm 6 with signed counters.
+
+α is never written out: what matters of it is β[x, σ] = Σ α [label σ at observation x] and δ[σ, τ] = Σ α (pairs σ τ), which
+the correct labelling raises and the decoded one lowers. Averages are those of β and δ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from labseq_core.chain.recursions.maxima import viterbi_sequence
+from labseq_core.compiling.routines import compiled
+from labseq_core.features import EncodedSequences
+from labseq_core.scoring.kernel_expansion import RunningScores
+from labseq_core.scoring.sparse import score_positions
+
+
+@dataclass
+class DualCounters:
+    """Coefficients so far. Each change Δ at step c adds c·Δ to the sums: the average over C steps is counters - sums / C."""
+
+    beta: np.ndarray  # (observations, S)
+    edge: np.ndarray  # (S, S): η δ, or -inf where a pair is forbidden
+    start: np.ndarray  # (S,): 0, or -inf
+    eta: float
+    steps: int = 0
+    updates: int = 0
+    delta: np.ndarray = field(init=False)  # (S, S)
+    beta_sums: np.ndarray = field(init=False)
+    delta_sums: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.delta = np.zeros_like(self.edge)
+        self.beta_sums, self.delta_sums = np.zeros_like(self.beta), np.zeros_like(self.delta)
+
+    def averages(self) -> tuple[np.ndarray, np.ndarray]:
+        """β and δ, averaged over all steps so far."""
+        return self.beta - self.beta_sums / self.steps, self.delta - self.delta_sums / self.steps
+
+
+class ExplicitUpdates:
+    """Scores by the weights w = Σ_j φ(z_j) β[j] of explicit features, which move with β.
+
+    mapped: ψ of the training positions, not scaled;   scale: c of each feature, or empty.
+    """
+
+    def __init__(
+        self, mapped: EncodedSequences, scale: np.ndarray, rows: np.ndarray, labels: np.ndarray, counters: DualCounters
+    ):
+        self.mapped, self.scale, self.rows, self.labels, self.counters = mapped, scale, rows, labels, counters
+        self.weights = np.zeros((mapped.n_attributes, counters.edge.shape[0]))
+
+    def visit(self, order: np.ndarray) -> tuple[int, int]:
+        """Decode the sequences of `order`, correct where the truth is missed; numbers of wrong labels and sequences."""
+        counters, mapped = self.counters, self.mapped
+        counters.steps, wrong_labels, wrong_sequences = explicit_block(
+            order, mapped.indptr, mapped.indices, mapped.values, self.scale, mapped.offsets, self.labels, self.rows,
+            self.weights, counters.start, counters.edge, counters.eta, counters.beta, counters.delta,
+            counters.beta_sums, counters.delta_sums, counters.steps,
+        )  # fmt: skip
+        counters.updates += wrong_sequences
+        return wrong_labels, wrong_sequences
+
+
+class GramUpdates:
+    """Scores of all training observations, to which Gram rows are added when coefficients move."""
+
+    def __init__(
+        self, scores: RunningScores, rows: np.ndarray, offsets: np.ndarray, labels: np.ndarray, counters: DualCounters
+    ):
+        self.scores, self.rows, self.offsets, self.labels, self.counters = scores, rows, offsets, labels, counters
+        self._found = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
+
+    def visit(self, order: np.ndarray) -> tuple[int, int]:
+        """As for explicit features."""
+        counters, wrong_labels, wrong_sequences, place = self.counters, 0, 0, 0
+        while True:
+            missed = first_mistake(
+                order, place, self.offsets, self.labels, self.rows, self.scores.by_label, counters.start, counters.edge,
+                self._found,
+            )  # fmt: skip
+            counters.steps += missed - place
+            if missed == len(order):
+                counters.updates += wrong_sequences
+                return wrong_labels, wrong_sequences
+            wrong_labels += self._correct(order[missed])
+            wrong_sequences += 1
+            counters.steps += 1
+            place = missed + 1
+
+    def _correct(self, sequence: int) -> int:
+        counters = self.counters
+        begin, end = self.offsets[sequence], self.offsets[sequence + 1]
+        truth, guess = self.labels[begin:end], self._found[: end - begin]
+        wrong = note_mistake(
+            truth, guess, self.rows[begin:end], counters.eta, counters.steps, counters.edge,
+            counters.beta, counters.delta, counters.beta_sums, counters.delta_sums,
+        )  # fmt: skip
+        places = np.flatnonzero(truth != guess)
+        change = np.zeros((len(places), len(counters.edge)))
+        change[np.arange(len(places)), truth[places]] = 1.0
+        change[np.arange(len(places)), guess[places]] = -1.0
+        self.scores.move(self.rows[begin:end][places], change)
+        return wrong
+
+
+@compiled
+def note_mistake(labels, found, rows, eta, steps, edge, beta, delta, beta_sums, delta_sums):
+    """Counters up for the correct labels and pairs, down for the decoded ones, where they differ; gives the wrong labels."""
+    wrong = 0
+    for t in range(labels.size):
+        truth, guess = labels[t], found[t]
+        if truth != guess:
+            wrong += 1
+            beta[rows[t], truth] += 1.0
+            beta[rows[t], guess] -= 1.0
+            beta_sums[rows[t], truth] += steps
+            beta_sums[rows[t], guess] -= steps
+        if t > 0 and (labels[t - 1] != found[t - 1] or truth != guess):
+            for before, here, sign in ((labels[t - 1], truth, 1.0), (found[t - 1], guess, -1.0)):
+                delta[before, here] += sign
+                delta_sums[before, here] += sign * steps
+                edge[before, here] = eta * delta[before, here]
+    return wrong
+
+
+@compiled
+def explicit_block(
+    order, indptr, indices, values, scale, offsets, labels, rows, weights, start, edge, eta,
+    beta, delta, beta_sums, delta_sums, steps,
+):  # fmt: skip
+    n_labels = edge.shape[0]
+    longest = 0
+    for i in order:
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    node, origin = np.empty((longest, n_labels)), np.zeros((longest, n_labels), dtype=np.int32)
+    found = np.empty(longest, dtype=np.int64)
+    best, candidate, stop = np.empty(n_labels), np.empty(n_labels), np.zeros(n_labels)
+    edges = edge.reshape((1, n_labels, n_labels))
+    wrong_labels, wrong_sequences = 0, 0
+    for i in order:
+        begin, end = offsets[i], offsets[i + 1]
+        length = end - begin
+        score_positions(indptr, indices, values, weights, begin, end, node)
+        viterbi_sequence(node[:length], start, stop, edges, 0, found[:length], origin, best, candidate)
+        wrong = note_mistake(
+            labels[begin:end], found[:length], rows[begin:end], eta, steps, edge, beta, delta, beta_sums, delta_sums
+        )
+        for t in range(length):
+            truth, guess = labels[begin + t], found[t]
+            if truth != guess:
+                for k in range(indptr[begin + t], indptr[begin + t + 1]):
+                    amount = values[k] if values.size else 1.0
+                    if scale.size:
+                        amount *= scale[indices[k]]
+                    weights[indices[k], truth] += amount
+                    weights[indices[k], guess] -= amount
+        steps += 1
+        wrong_labels += wrong
+        wrong_sequences += wrong > 0
+    return steps, wrong_labels, wrong_sequences
+
+
+@compiled
+def first_mistake(order, place, offsets, labels, rows, scores, start, edge, found):
+    """Decode from order[place] on until a labelling is wrong; gives its place, or the length of the order."""
+    n_labels = edge.shape[0]
+    longest = found.size
+    node, origin = np.empty((longest, n_labels)), np.zeros((longest, n_labels), dtype=np.int32)
+    best, candidate, stop = np.empty(n_labels), np.empty(n_labels), np.zeros(n_labels)
+    edges = edge.reshape((1, n_labels, n_labels))
+    while place < order.size:
+        begin, length = offsets[order[place]], offsets[order[place] + 1] - offsets[order[place]]
+        for t in range(length):
+            for s in range(n_labels):
+                node[t, s] = scores[s, rows[begin + t]]
+        viterbi_sequence(node[:length], start, stop, edges, 0, found[:length], origin, best, candidate)
+        for t in range(length):
+            if found[t] != labels[begin + t]:
+                return place
+        place += 1
+    return place

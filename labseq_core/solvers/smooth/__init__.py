@@ -1,0 +1,1 @@
+"""Minimisers of smooth functions, and when they stop."""

@@ -1,0 +1,1 @@
+"""Compiling ahead: everything, once, before or beside what needs it."""

@@ -1,0 +1,332 @@
+"""Cached calls of the core, keyed by names, giving plain data."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import streamlit as st
+
+from labseq_core import load_dataset
+from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
+from labseq_core.data.sequences import Column
+from labseq_core.data.uploads import is_upload
+from labseq_core.evaluation import AbstentionCurve, Calibration, token_accuracy
+from labseq_core.experiments import (
+    ExperimentConfig,
+    Predictions,
+    RunResult,
+    RunSummary,
+    default_results,
+    list_runs,
+    model,
+    predictions,
+    result,
+)
+from labseq_core.experiments.bundled.lessons import lessons
+from labseq_core.experiments.run.one_task import scored_parts, training_data, training_tokens_of
+from labseq_core.experiments.service import run_id_of
+from labseq_core.explain import (
+    Answers,
+    bound_curves,
+    promised_log_losses,
+    round_rows,
+)
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.registry import METHODS
+
+PARTS = ("train", "dev", "test")
+SENTENCES_PER_PAGE = 10
+_EXAMPLES_SHOWN = 4
+_RECENT = 10
+_FEW_POINTS, _MANY_POINTS = 25, 81  # of a curve, where each takes long and where it does not
+_LONGEST_LIST = 60  # characters of methods in the line of a run
+QUICK_TOKENS = 20_000  # of training data: what is computed on so many takes no second
+Shown = Callable[[type[SequenceLearner]], bool]  # whether the models of a learner can be shown
+
+
+@dataclass(frozen=True)
+class PartOverview:
+    """What the Data page says about one part of a corpus."""
+
+    n_sequences: int
+    n_tokens: int
+    n_pages: int
+    label_counts: dict[str, int]  # most frequent first
+    all_labels: list[str]  # of all parts, so that a label has the same colour in each
+    lengths: list[int]
+    columns: list[dict]
+
+
+@dataclass(frozen=True)
+class ScoredText:
+    """The sentences that a run was scored on, fold after fold."""
+
+    tokens: list[list[str]]
+    labels: list[list[str]]
+    n_tokens: int
+
+
+@st.cache_data(max_entries=64, show_spinner="Reading the corpus")
+def overview(dataset: str, part: str) -> PartOverview:
+    """Counts of one part."""
+    corpus = load_dataset(dataset)
+    sequences = getattr(corpus, part)
+    counts = dict(Counter(sequences.flat_labels or ()).most_common())
+    columns = [_column_row(name, column) for name, column in sequences.flat_columns.items()]
+    pages = math.ceil(len(sequences) / SENTENCES_PER_PAGE)
+    return PartOverview(
+        len(sequences), sequences.n_tokens, pages, counts, corpus.labels, sequences.lengths.tolist(), columns
+    )
+
+
+def _column_row(name: str, column: Column) -> dict:
+    if isinstance(column, np.ndarray):
+        given = column[np.isfinite(column)]
+        low, high = (given.min(), given.max()) if given.size else (math.nan, math.nan)
+        return {"column": name, "kind": "numbers", "distinct": len(np.unique(given)), "values": f"{low:g} to {high:g}"}
+    examples = [value for value, _ in Counter(column).most_common(_EXAMPLES_SHOWN)]
+    return {"column": name, "kind": "text", "distinct": len(set(column)), "values": ", ".join(examples)}
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def sentences(dataset: str, part: str, page: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Tokens and labels of one page of the preview; the first page is 1."""
+    sequences = getattr(load_dataset(dataset), part)
+    shown = slice((page - 1) * SENTENCES_PER_PAGE, page * SENTENCES_PER_PAGE)
+    return sequences.tokens[shown], sequences.labels[shown]
+
+
+def corpora() -> dict[str, DatasetInfo]:
+    """All corpora of the catalogue by name. Not cached: a download changes what is at hand."""
+    return {info.name: info for info in list_datasets()}
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def upload(dataset: str) -> DatasetInfo:
+    """What is known of an uploaded file."""
+    return dataset_info(dataset)
+
+
+def usable_columns(info: DatasetInfo) -> list[str]:
+    """The columns of a corpus that a method may see: those that restate the label are left out."""
+    if not info.available:
+        return []
+    return [row["column"] for row in overview(info.name, "train").columns if row["column"] not in info.answer_columns]
+
+
+@st.cache_resource(show_spinner=False)
+def defaults() -> dict[str, RunResult]:
+    """The results that are shown before any click. Shared: not to be changed."""
+    return default_results()
+
+
+def corpus_defaults() -> dict[str, RunResult]:
+    """Those that compare methods on a corpus, by its name."""
+    return {name: found for name, found in defaults().items() if name == found.config.dataset}
+
+
+@st.cache_data(show_spinner=False)
+def lesson_table(name: str) -> list[dict]:
+    """Numbers of a lesson that were made beforehand."""
+    return lessons().get(name, [])
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def finished(run_id: str) -> RunResult:
+    """The result of a finished run, which never changes. Shared: not to be changed."""
+    return result(run_id)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the model")
+def trained(run_id: str, label: str) -> SequenceLearner:
+    """The model of a method of a finished run. Shared: not to be changed."""
+    return model(run_id, label)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def rounds(run_id: str, label: str) -> list[dict]:
+    """The rounds of a boosting model. Shared: not to be changed."""
+    return round_rows(trained(run_id, label))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def promised(run_id: str, label: str) -> list[float]:
+    """What the bounds of a boosting model promised of its loss. Shared: not to be changed."""
+    return promised_log_losses(trained(run_id, label))
+
+
+one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
+
+
+@st.cache_data(max_entries=256, show_spinner="Computing the curves")
+def bounds_of_round(run_id: str, label: str, number: int) -> dict:
+    """The bounds for steps on the feature of a round, at the model before that round."""
+    row = rounds(run_id, label)[number - 1]
+    parts = {name: row[name] for name in ("attribute", "previous_label") if row[name]}
+    points = _FEW_POINTS if training_tokens(run_id) > QUICK_TOKENS else _MANY_POINTS
+    with one_at_a_time:
+        observations, labels = training_data(finished(run_id).config)
+        learner = trained(run_id, label)
+        return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
+def training_sentences(run_id: str) -> list[list[str]]:
+    """The words that the first models of a run were trained on. Shared: not to be changed."""
+    return training_tokens_of(finished(run_id).config)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
+def scored(run_id: str) -> ScoredText:
+    """What the models of a run were scored on. Shared: not to be changed."""
+    parts = scored_parts(finished(run_id).config)
+    tokens, labels = ([row for part in parts for row in getattr(part, name)] for name in ("tokens", "labels"))
+    return ScoredText(tokens, labels, sum(part.n_tokens for part in parts))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def said(run_id: str, label: str) -> Predictions:
+    """What a method said of each token that it was scored on, and how sure it was. Shared: not to be changed."""
+    return predictions(run_id, label)
+
+
+def answers_of(run_id: str, label: str) -> Answers:
+    """The same sentence by sentence."""
+    given = said(run_id, label)
+    return Answers(given.labellings("answers"), given.confidences(), given.probability)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def abstention(run_id: str, label: str) -> AbstentionCurve:
+    """What a model gains by withholding tokens of which it is not sure. Shared: not to be changed."""
+    return said(run_id, label).abstention()
+
+
+def calibration_of(run_id: str, label: str) -> Calibration:
+    """Whether the probabilities of a model keep their word: means over folds, and the diagram of all tokens."""
+    row = next(row for row in finished(run_id).summary() if row["label"] == label)
+    means = (row[f"{name}_mean"] for name in ("log_loss", "brier", "ece"))
+    return Calibration(*means, said(run_id, label).reliability())
+
+
+@st.cache_data(max_entries=64, show_spinner="Asking the dense model")
+def accuracy_on(run_id: str, label: str, part: str) -> float:
+    """Token accuracy of a model on the development part, or on what it was trained on."""
+    if part == "dev":
+        return next(row["dev_accuracy"] for row in finished(run_id).rows if row["label"] == label)
+    with one_at_a_time:
+        observations, labels = training_data(finished(run_id).config)
+        return token_accuracy(labels, trained(run_id, label).predict(observations))
+
+
+def training_tokens(run_id: str) -> int:
+    """How many tokens the first models of a run were trained on."""
+    return finished(run_id).rows[0]["n_train_tokens"]
+
+
+def any_method(learner: type[SequenceLearner]) -> bool:
+    return True
+
+
+def finished_runs(shown: Shown = any_method, first: str = "") -> dict[str, str]:
+    """Ids of finished runs with a method that can be shown, newest first, with a line that tells them apart; default results
+    come last, the one of this name before the others.
+    """
+
+    def fits(methods: tuple[str, ...]) -> bool:
+        return any(shown(METHODS[method].learner) for method in methods if method in METHODS)
+
+    done = {run.run_id: _run_line(run) for run in list_runs() if run.state == "done" and fits(run.methods)}
+    always = [found for found in defaults().values() if fits(tuple(c.method for c in found.config.methods))]
+    always.sort(key=lambda found: found.run_id != f"default:{first}")
+    return done | {found.run_id: default_line(found) for found in always}
+
+
+def run_line(run_id: str) -> str:
+    """One line that tells a run from others."""
+    known = [found for found in defaults().values() if found.run_id == run_id]
+    if known:
+        return default_line(known[0])
+    listed = {run.run_id: run for run in list_runs()}
+    return _run_line(listed[run_id]) if run_id in listed else run_id
+
+
+def _run_line(run: RunSummary) -> str:
+    features = f"{run.features} · first {run.sequences} sequences" if run.sequences else run.features
+    return _line(run.dataset, run.labels, features, run.folds, run.seed, run.run_id)
+
+
+def default_line(found: RunResult) -> str:
+    """One line that tells a default result from others."""
+    config = found.config
+    labels = tuple(choice.label for choice in config.methods)
+    return _line(config.dataset, labels, config.features.label, config.folds, config.seed, "comes with LabSeq")
+
+
+def _line(dataset: str, labels: tuple[str, ...], features: str, folds: int, seed: int, name: str) -> str:
+    split = f"{folds} folds" if folds else "train/test"
+    return f"{corpus_name(dataset)}: {short_methods(labels)} · {features} · {split} · seed {seed} · {name}"
+
+
+def short_methods(labels: tuple[str, ...]) -> str:
+    """The methods of a run; where that would be long, without their options."""
+    whole = ", ".join(labels)
+    if len(whole) <= _LONGEST_LIST:
+        return whole
+    titles = Counter(label.partition(" (")[0] for label in labels)
+    return ", ".join(title if count == 1 else f"{count} × {title}" for title, count in titles.items())
+
+
+def corpus_name(dataset: str) -> str:
+    """Short enough for a line: an uploaded file has a long id."""
+    return f"upload {dataset.partition(':')[2][:8]}" if is_upload(dataset) else dataset
+
+
+def is_answered(config: ExperimentConfig) -> bool:
+    """Whether the store has the run of this configuration already."""
+    return any(run.state == "done" for run in list_runs(1, text=run_id_of(config)))
+
+
+@st.cache_data(max_entries=10_000, show_spinner=False)
+def leader(run_id: str) -> tuple[str, float]:
+    """The method of a finished run with the best token accuracy, and that."""
+    best = max(result(run_id).summary(), key=lambda row: row["accuracy_mean"])
+    return best["label"], best["accuracy_mean"]
+
+
+def recent_runs() -> list[dict]:
+    """The newest runs, as rows of a table."""
+    return [
+        {
+            "corpus": corpus_name(run.dataset),
+            "state": run.state,
+            "progress": run.fraction,
+            "methods": ", ".join(run.labels),
+            "run": run.run_id,
+        }
+        for run in list_runs(_RECENT)
+    ]
+
+
+def best_accuracy(dataset: str) -> float | None:
+    """Token accuracy of the best possible labelling, where the distribution behind a corpus is known."""
+    info = corpora().get(dataset)
+    return info.bayes_test_accuracy if info else None
+
+
+def provenance(found: RunResult) -> str:
+    """What a result was made from and with."""
+    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.created))
+    return f"Run {found.run_id}, {when}; configuration {found.config.hash}, data {found.data_hash}; {versions}."
+
+
+def first_number(page: int) -> int:
+    """The number of the first sentence on a page of the preview."""
+    return (page - 1) * SENTENCES_PER_PAGE + 1

@@ -1,0 +1,1 @@
+"""What a visitor has chosen: in the URL, the same on every page."""

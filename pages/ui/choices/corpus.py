@@ -1,0 +1,29 @@
+"""Which corpus: the same choice on every page, a visitor's own file included."""
+
+from __future__ import annotations
+
+from labseq_core.data.catalogue import DatasetInfo
+from labseq_core.data.uploads import is_upload
+from labseq_core.experiments.results.run_results import FIRST
+from pages.ui import cached as caching
+from pages.ui.choices import session
+from pages.ui.drawing.plain_text import visible
+
+NAME = "dataset"
+
+
+def choose_corpus() -> DatasetInfo:
+    """A corpus of the catalogue, or the upload that the URL names; an unknown name in the URL is told and left."""
+    infos = caching.corpora()
+    wanted = session.recall(NAME)
+    if wanted and wanted not in infos:
+        with session.shown_errors():
+            infos[wanted] = caching.upload(wanted)
+    return infos[session.choose("Corpus", NAME, list(infos), lambda name: _line(infos[name]), FIRST)]
+
+
+def _line(info: DatasetInfo) -> str:
+    if is_upload(info.name):
+        return f"{visible(info.title)} (your file)"
+    state = "bundled" if info.bundled else "on this machine" if info.available else f"to download, {info.size}"
+    return f"{info.name}: {info.title} ({state})"

@@ -1,0 +1,1 @@
+"""The page Compare: a file per tab."""

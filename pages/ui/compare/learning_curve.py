@@ -1,0 +1,95 @@
+"""Compare, tab Learning curve: what more training data buys."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from labseq_core.experiments import ExperimentConfig, RunResult
+from labseq_core.experiments.results.learning_curve import (
+    CurveStatus,
+    cancel_curve,
+    curve_status,
+    learning_curve_configs,
+    submit_curve,
+)
+from pages.ui import cached as caching
+from pages.ui.choices import session
+from pages.ui.choices.run import NAME
+from pages.ui.choices.variant_names import short_names
+from pages.ui.compare import cached as caching_compare
+from pages.ui.compare import charts as pictures
+from pages.ui.compare import words
+from pages.ui.compare.scores import choose_score
+from pages.ui.drawing import charts
+from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.metrics import mean_and_error
+
+_INTERVAL = 1.5  # seconds between two looks
+
+
+def tab(found: RunResult) -> None:
+    st.header("What more training data buys")
+    st.caption(words.CURVE)
+    prepared = caching_compare.prepared_curve(found.config)
+    now = curve_status(found.config)
+    if now.done:
+        _curve(found, found.config, caching_compare.finished_curve(found.run_id))
+    elif prepared:
+        _curve(found, found.config, prepared)
+    else:
+        _not_made(found, now)
+
+
+def _not_made(found: RunResult, now: CurveStatus) -> None:
+    for error in now.errors:
+        st.warning(error, icon=":material/error:")
+    if now.active:
+        st.fragment(_progress, run_every=_INTERVAL)(found.run_id)
+    else:
+        st.markdown(words.to_make(len(now.runs)))
+        if st.button("Make the learning curve", type="primary", icon=":material/show_chart:"):
+            # Otherwise the page would go on with the newest run, which is a point of the curve.
+            session.remember(NAME, found.run_id)
+            submit_curve(found.config)
+            st.rerun()
+    example = caching_compare.example_curve()
+    if example:
+        st.header("Meanwhile: one that comes with LabSeq")
+        st.caption(words.example(example.config))
+        _curve(found, example.config, example.rows)
+
+
+def _progress(run_id: str) -> None:
+    config = caching.finished(run_id).config
+    now = curve_status(config)
+    if not now.active:
+        st.rerun()
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    done = sum(run is not None and run.state == "done" for run in now.runs)
+    text.progress(now.fraction, text=f"{done} of {len(now.runs)} runs are done ({now.fraction:.0%})")
+    button.button("Cancel", icon=":material/stop_circle:", on_click=cancel_curve, args=(config,), width="stretch")
+
+
+def _curve(found: RunResult, config: ExperimentConfig, rows: list[dict]) -> None:
+    score, title = choose_score(found)
+    score, title = (score, title) if any(row[score] is not None for row in rows) else ("accuracy", "Token accuracy")
+    names = short_names(config.methods)
+    charts.draw(
+        pictures.curve_chart(rows, names, score, title), "learning-curve", pictures.curve_text(rows, score, title)
+    )
+    st.table(curve_table(rows, names, score))
+    csv_button("The learning curve as CSV", rows, "learning-curve")
+    with st.expander("The runs of this curve"):
+        st.code(
+            "\n".join(each.cli_command() for each in learning_curve_configs(config)), language="bash", wrap_lines=True
+        )
+
+
+def curve_table(rows: list[dict], names: dict[str, str], score: str) -> pd.DataFrame:
+    """A row per method, a column per number of training sequences."""
+    shown: dict[str, dict[str, str]] = {}
+    for row in rows:
+        text = mean_and_error(row[score], row[f"{score}_se"])
+        shown.setdefault(names[row["label"]], {})[f"{row['sequences']:,} sequences"] = text
+    return pd.DataFrame.from_dict(shown, orient="index").fillna("–").rename_axis("Method")

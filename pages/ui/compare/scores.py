@@ -1,0 +1,56 @@
+"""Compare, tab Scores: all methods of a run, and each fold."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from pages.ui import cached as caching
+from pages.ui.choices import session
+from pages.ui.drawing import charts, metrics
+from pages.ui.drawing.downloads import csv_button, file_name
+from pages.ui.drawing.metrics import METRICS
+
+
+def tab(found: RunResult) -> None:
+    summary = found.summary()
+    chart, meaning = st.columns([3, 2], gap="large")
+    with chart:
+        best = caching.best_accuracy(found.config.dataset)
+        charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
+    with meaning:
+        st.header("What the numbers mean")
+        st.markdown(metrics.definitions(summary))
+        st.download_button(
+            "All numbers as CSV", found.csv(), file_name("scores", found.run_id), "text/csv", on_click="ignore",
+            icon=":material/download:", type="primary",
+            help="One row per method and fold, full precision, with run id, seed and configuration hash.",
+        )  # fmt: skip
+    st.table(metrics.summary_table(summary, whole=True))
+    csv_button("These means and errors as CSV", summary, "summary", found)
+    _details(found)
+
+
+def choose_score(found: RunResult, help_text: str | None = None) -> tuple[str, str]:
+    """Token accuracy, or span F1 where labels are BIO: the name and the title of the score."""
+    known = [name for name in ("accuracy", "span_f1") if name in metrics.shown_metrics(found.summary())]
+    titles = {METRICS[name].title: name for name in known}
+    title = session.choose(
+        "Score", "score", list(titles), str, METRICS[known[0]].title, draw=st.segmented_control, required=True,
+        help=help_text,
+    )  # fmt: skip
+    return titles[title], title
+
+
+def _details(found: RunResult) -> None:
+    with st.expander("Every fold"):
+        st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
+        csv_button("Every fold as CSV, with times", found.rows, "folds", found)
+    if found.searches:
+        with st.expander("What was tried on development data", expanded=True):
+            tried = metrics.search_table(found)
+            st.dataframe(tried, hide_index=True, column_config=metrics.column_formats())
+            st.caption(
+                "The values with the best score were used. Score: span F1 where labels are BIO, else token accuracy."
+            )
+            csv_button("Tried values as CSV", tried, "searches", found)

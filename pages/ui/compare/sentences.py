@@ -1,0 +1,55 @@
+"""Compare, tab Sentences: every method on every sentence, first those on which they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from pages.ui.choices import session
+from pages.ui.choices.variant_names import short_names
+from pages.ui.compare import cached as caching_compare
+from pages.ui.compare import words
+from pages.ui.drawing import metrics, tokens
+
+_SENTENCES = 5  # on a page
+_PAGE = "page"
+
+
+def tab(found: RunResult) -> None:
+    st.header("Sentence by sentence")
+    everything = range(caching_compare.n_sentences(found.run_id))
+    if len(found.per_label) < 2:
+        leaf_through(found, everything, _PAGE)
+        return
+    only = st.toggle("Only where methods disagree", value=True, key="differ", bind="query-params")
+    places = caching_compare.disagreements(found.run_id)
+    st.markdown(
+        f"The methods disagree in **{len(places):,}** of {len(everything):,} sentences"
+        + ("; those with most differences come first." if only else ".")
+    )
+    if only and not places:
+        st.info("All methods label every sentence alike.", icon=":material/info:")
+        return
+    leaf_through(found, places if only else everything, _PAGE)
+
+
+def leaf_through(found: RunResult, places: Sequence[int], name: str) -> None:
+    """Some sentences with the labels of all methods, a page of them at a time; the page is kept in the URL by this name."""
+    pages = -(-len(places) // _SENTENCES)
+    page = session.choose_number(f"Page (of {pages:,})", name, 1, pages, 1, st.number_input, width=160)
+    shown = caching_compare.sentences(found.run_id, places[(page - 1) * _SENTENCES : page * _SENTENCES])
+    names, all_labels = short_names(found.config.methods), metrics.all_labels(found)
+    st.caption(words.SENTENCES)
+    st.html(
+        "".join(
+            f'<p class="ls-place">'
+            f"{escape(words.place(each.fold, each.number, found.config.folds))}</p>"
+            + tokens.labellings(
+                each.tokens, each.truth, {names[label]: said for label, said in each.predictions.items()}, all_labels
+            )
+            for each in shown
+        )
+    )

@@ -1,0 +1,49 @@
+"""Compare, tab Significance: which differences between methods are more than luck."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from pages.ui.choices.variant_names import short_names
+from pages.ui.compare import cached as caching_compare
+from pages.ui.compare import charts as pictures
+from pages.ui.compare import words
+from pages.ui.compare.scores import choose_score
+from pages.ui.drawing import charts
+from pages.ui.drawing.downloads import csv_button
+
+
+def tab(found: RunResult) -> None:
+    st.header("Is the difference more than luck?")
+    if len(found.per_label) < 2:
+        st.info("This run has one method only; train two or more together to compare them.", icon=":material/info:")
+        return
+    score, title = choose_score(found)
+    pairs = caching_compare.pairs(found.run_id, score)
+    names = short_names(found.config.methods)
+    chart, verdict = st.columns([3, 2], gap="large")
+    with chart:
+        picture = pictures.interval_chart(pairs, names)
+        charts.draw(picture, "significance", f"{title}. {pictures.interval_text(pairs, names)}")
+    with verdict:
+        st.markdown(words.verdict(pairs, names))
+        st.caption(words.SIGNIFICANCE)
+    st.table(pair_table(pairs, names))
+    csv_button("All pairs as CSV", pairs, "significance", found, more={"metric": score})
+
+
+def pair_table(pairs: list[dict], names: dict[str, str]) -> pd.DataFrame:
+    """A row per pair, as it stands on the page."""
+    rows = {
+        f"{names[row['method_a']]} against {names[row['method_b']]}": {
+            "Difference": f"{row['difference']:+.4f}",
+            "95 % interval": f"{row['low']:+.4f} to {row['high']:+.4f}",
+            "p": f"{row['p']:.4f}",
+            "p (Holm)": f"{row['p_holm']:.4f}",
+            "Significant": "yes" if row["significant"] else "no",
+        }
+        for row in pairs
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Pair")

@@ -1,0 +1,1 @@
+"""Figures, tables, tokens and files: data in, drawing out."""

@@ -1,0 +1,257 @@
+"""Charts: data in, figure out. Every chart has a text alternative and can be saved from its toolbar."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable
+from functools import wraps
+from hashlib import sha256
+from itertools import islice
+from math import isfinite
+from threading import Lock
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui.drawing.chart_margins import with_room
+from pages.ui.drawing.colours import look
+from pages.ui.drawing.metrics import METRICS, shown_metrics
+from pages.ui.drawing.plain_text import names_in_chart, shortened
+
+FIGURE_FORMATS = ("PNG", "SVG")
+_FORMAT_KEY = "figures"
+MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
+_LABELS_SHOWN = 60
+CELL_LETTERS = 20  # of a label beside a matrix
+_LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
+_MOST_KEPT = 100
+_kept: dict[bytes, go.Figure] = {}
+_kept_lock = Lock()
+# What Streamlit sets in the browser anyway, and draws the chart again for.
+_CLICKABLE = {"clickmode": "event+select", "hovermode": "closest", "dragmode": "pan"}
+GREY = "#8A94A0"  # for lines that must show on light and dark ground
+
+
+def kept(chart: Callable[..., go.Figure]) -> Callable[..., go.Figure]:
+    """A chart of the same data is made once: to make one takes plotly longer than to send it. It is not to be changed then."""
+
+    @wraps(chart)
+    def made(*data, **options) -> go.Figure:
+        key = sha256(pickle.dumps((chart.__module__, chart.__qualname__, data, options))).digest()
+        with _kept_lock:
+            figure = _kept.pop(key, None)
+        figure = with_room(chart(*data, **options)) if figure is None else figure
+        with _kept_lock:
+            _kept[key] = figure  # the last one used is the last to go
+            while len(_kept) > _MOST_KEPT:
+                del _kept[next(iter(_kept))]
+        return figure
+
+    return made
+
+
+def choose_figure_format() -> None:
+    """Which kind of file the camera button of every chart saves."""
+    st.segmented_control(
+        "Charts save as", FIGURE_FORMATS, default=FIGURE_FORMATS[0], required=True, key=_FORMAT_KEY, bind="query-params",
+        help="The camera button above a chart saves it; SVG stays sharp at any size.",
+    )  # fmt: skip
+
+
+def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], None] | None = None) -> None:
+    """Put a figure on the page. `name` becomes the name of a saved file, `alt` is read aloud.
+
+    clicked: told the `customdata` of a marker that was clicked, before the page runs again.
+    """
+    kind = st.session_state.get(_FORMAT_KEY) or FIGURE_FORMATS[0]
+    config = {
+        "displaylogo": False,
+        "displayModeBar": "hover",
+        "modeBarButtonsToRemove": ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": kind.lower(), "filename": f"labseq-{name}", "scale": 2},
+    }
+    key = f"chart.{name}"
+    if clicked is None:
+        st.plotly_chart(figure, key=key, config=config, alt=alt)
+        return
+
+    def selected() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        if points:
+            clicked(points[0]["customdata"])
+
+    if figure.layout.clickmode is None:  # once: other visitors may be drawing the same figure
+        figure.update_layout(_CLICKABLE)
+    st.plotly_chart(figure, key=key, config=config, alt=alt, on_select=selected, selection_mode="points")
+
+
+@kept
+def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Figure:
+    """Scores of each method with standard errors; a dashed line over the accuracies is the best that is possible."""
+    metrics = shown_metrics(summary)
+    titles = [METRICS[metric].title for metric in metrics]
+    names = [in_lines(row["label"]) for row in summary]
+    lines = sum(1 + name.count("<br>") for name in names)
+    figure = go.Figure()
+    for place, row in enumerate(summary):
+        own = look(place)
+        means = [row[f"{metric}_mean"] for metric in metrics]
+        errors = [row[f"{metric}_se"] for metric in metrics]
+        figure.add_bar(
+            name=names[place], x=titles, y=means,
+            error_y={"type": "data", "array": errors, "color": GREY, "thickness": 2, "width": 6}
+            if None not in errors else None,
+            text=[f"{mean:.3f}" for mean in means], textposition="inside", insidetextanchor="middle", textangle=0,
+            textfont={"color": own.text, "size": 15, "weight": 600}, cliponaxis=False,
+            marker={"color": own.colour, "line": {"color": own.colour, "width": 1},
+                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": "#FFFFFF", "fgopacity": 0.35,
+                                "size": 14, "solidity": 0.13}},
+            hovertemplate="%{x}: %{y:.4f}<extra>" + row["label"] + "</extra>",
+        )  # fmt: skip
+    if best_accuracy is not None:
+        _best_line(figure, best_accuracy)
+    figure.update_layout(
+        barmode="group", bargap=0.18, bargroupgap=0.05, margin=MARGIN, height=400 + _LINE * max(0, lines - len(names)),
+        yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
+        xaxis={"title": None, "tickfont": {"size": 14}},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}},
+    )  # fmt: skip
+    return figure
+
+
+def in_lines(name: str) -> str:
+    """A method with many options over several lines: a legend cuts off what is long, and that is where methods differ."""
+    lines = [""]
+    for part in re.split(r"(?<=, )|(?<= )(?=\()", name):
+        if lines[-1] and len(lines[-1] + part) > _LEGEND_WIDTH:
+            lines.append("")
+        lines[-1] += part
+    return "<br>".join(lines)
+
+
+def _best_line(figure: go.Figure, best: float) -> None:
+    # On an axis of categories, positions are counted from 0: this spans the first group only, the accuracies.
+    figure.add_shape(type="line", x0=-0.45, x1=0.45, y0=best, y1=best, line={"color": GREY, "width": 2, "dash": "dash"})
+    figure.add_annotation(
+        x=0, y=best, text=f"best possible {best:.3f}", showarrow=False, yanchor="bottom", yshift=6, font={"size": 13}
+    )
+
+
+def score_text(summary: list[dict]) -> str:
+    """What `score_bars` shows, in words."""
+    metrics = shown_metrics(summary)
+    rows = [
+        f"{row['label']}: " + ", ".join(f"{METRICS[metric].title} {row[f'{metric}_mean']:.3f}" for metric in metrics)
+        for row in summary
+    ]
+    return "Bar chart of scores. " + "; ".join(rows)
+
+
+@kept
+def label_bars(counts: dict[str, int]) -> go.Figure:
+    """How often each label occurs, most frequent on top; only the most frequent ones of very many."""
+    own = look(0)
+    counts = dict(islice(counts.items(), _LABELS_SHOWN))
+    figure = go.Figure(
+        go.Bar(
+            x=list(counts.values()), y=names_in_chart(counts), orientation="h", marker={"color": own.colour},
+            text=[f"{count:,}" for count in counts.values()], textposition="outside", cliponaxis=False,
+            hovertemplate="%{y}: %{x:,} tokens<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=max(260, 22 * len(counts) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
+        xaxis={"title": "tokens", "range": [0, 1.15 * max(counts.values())]},
+        yaxis={"autorange": "reversed", "type": "category", "title": None},
+    )  # fmt: skip
+    return figure
+
+
+@kept
+def length_histogram(lengths: list[int]) -> go.Figure:
+    """How long the sequences are."""
+    own = look(2)
+    figure = go.Figure(
+        go.Histogram(
+            x=lengths, marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
+            nbinsx=30, hovertemplate="%{x} tokens: %{y} sequences<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=260, margin={**MARGIN, "t": 10}, xaxis={"title": "tokens in a sequence"}, yaxis={"title": "sequences"}
+    )
+    return figure
+
+
+@kept
+def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[list[float]]) -> go.Figure:
+    """Rows are true labels, columns predicted ones; colour is the share within the row, the number is the count."""
+    few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
+    figure = go.Figure(
+        go.Heatmap(
+            z=shares, x=labels, y=labels, customdata=counts, text=counts if few else None,
+            texttemplate="%{text}" if few else None, zmin=0, zmax=1, showscale=False, xgap=1, ygap=1,
+            hovertemplate="true %{y}, predicted %{x}: %{customdata} tokens, %{z:.1%} of the row<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=min(700, 34 * len(labels) + 120), margin={**MARGIN, "t": 10},
+        xaxis={"title": "predicted", "type": "category", "side": "bottom"},
+        yaxis={"title": "true", "type": "category", "autorange": "reversed"},
+    )  # fmt: skip
+    return figure
+
+
+@kept
+def weight_bars(rows: list[dict]) -> go.Figure:
+    """Weights of attributes, highest on top; those for a label and those against it differ in side, sign and colour."""
+    weights = [row["weight"] for row in rows]
+    reach = 1.25 * max(map(abs, weights))
+    figure = go.Figure(
+        go.Bar(
+            x=weights, y=names_in_chart(row["attribute"] for row in rows), orientation="h",
+            marker={"color": [look(0 if weight > 0 else 1).colour for weight in weights]},
+            text=[f"{weight:+.2f}" for weight in weights], textposition="outside", cliponaxis=False,
+            hovertemplate="%{y}: %{x:.5g}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=max(200, 22 * len(rows) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
+        xaxis={"title": "weight", "range": [min(0.0, reach * _sign(min(weights))), max(0.0, reach * _sign(max(weights)))]},
+        yaxis={"autorange": "reversed", "type": "category", "title": None},
+    )  # fmt: skip
+    return figure
+
+
+def weight_text(label: str, rows: list[dict]) -> str:
+    """What `weight_bars` shows, in words."""
+    shown = ", ".join(f"{shortened(row['attribute'])} {row['weight']:+.2f}" for row in rows)
+    return f"Bar chart of weights of {shortened(label)}, highest first: {shown}"
+
+
+def _sign(number: float) -> int:
+    return (number > 0) - (number < 0)
+
+
+@kept
+def transition_heat_map(labels: list[str], weights: list[list[float]]) -> go.Figure:
+    """Rows are labels, columns the labels after them; what is forbidden (-inf) is a gap with a cross."""
+    few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
+    shown = [[weight if isfinite(weight) else None for weight in row] for row in weights]
+    texts = [["✕" if weight is None else f"{weight:.2f}" for weight in row] for row in shown]
+    hints = [["forbidden" if weight is None else f"{weight:.5g}" for weight in row] for row in shown]
+    reach = max((abs(weight) for row in shown for weight in row if weight is not None), default=0.0) or 1.0
+    figure = go.Figure(
+        go.Heatmap(
+            z=shown, x=labels, y=labels, customdata=hints, text=texts if few else None,
+            texttemplate="%{text}" if few else None, zmin=-reach, zmax=reach, autocolorscale=True, showscale=not few,
+            xgap=1, ygap=1, hovertemplate="from %{y} to %{x}: %{customdata}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=min(700, 34 * len(labels) + 120), margin={**MARGIN, "t": 10},
+        xaxis={"title": "to", "type": "category", "side": "bottom"},
+        yaxis={"title": "from", "type": "category", "autorange": "reversed"},
+    )  # fmt: skip
+    return figure

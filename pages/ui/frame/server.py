@@ -1,0 +1,15 @@
+"""What concerns the server as a whole, on whichever page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from labseq_core.experiments import notices
+from pages.ui.choices import session
+
+
+def show_notices() -> None:
+    """Damaged run stores that were set aside, and why nothing can be written now."""
+    with session.shown_errors():
+        for notice in notices():
+            st.warning(notice, icon=":material/warning:")

@@ -1,0 +1,1 @@
+"""The page Inside: a room per tab."""

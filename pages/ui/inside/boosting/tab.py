@@ -1,0 +1,216 @@
+"""Inside, tab Boosting: what was chosen round by round, and the bounds by which it was chosen (thesis chapter 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from labseq_core import LabSeqError
+from labseq_core.experiments import RunResult
+from labseq_core.experiments.results.run_results import table_csv
+from labseq_core.explain import has_rounds, largest_weights, repeated_features, rounds_csv
+from pages.ui import cached as caching
+from pages.ui.choices import session
+from pages.ui.choices.run import choose_run, shown_choices
+from pages.ui.choices.variant_names import short_names
+from pages.ui.drawing import charts
+from pages.ui.drawing.downloads import csv_button
+from pages.ui.inside.boosting import charts as pictures
+from pages.ui.inside.boosting import words
+
+_FIRST_SEEN = 20  # rounds
+_DIFFERENT = 0.95
+_ROWS_SHOWN = 1000
+_COMPARED = 100  # rounds, as in the thesis
+_WEIGHTS_SHOWN = 12
+_ROUND, _REPLAY, _ON_SCREEN = "round", "replay", "round on screen"
+_SECONDS = 1.0  # that a round is shown in a replay
+_SKIPPED = 10  # in a replay, after round 10 a tenth more of the rounds each time
+_NUMBERS = {
+    "step": st.column_config.NumberColumn(format="%+.3f", help=words.STEP),
+    "pseudo_accuracy": st.column_config.NumberColumn("pseudo-accuracy", format="%.3f", help=words.PSEUDO_ACCURACY),
+    "bound": st.column_config.NumberColumn(format="%.4f", help=words.BOUND),
+    "z": st.column_config.NumberColumn("Z", format="%.4f", help=words.Z),
+    "loss": st.column_config.NumberColumn(format="%.3e", help=words.LOSS),
+    "dev_accuracy": st.column_config.NumberColumn("dev accuracy", format="%.4f", help=words.DEVELOPMENT),
+    "dev_f1": st.column_config.NumberColumn("dev F1", format="%.4f", help=words.DEVELOPMENT),
+}
+
+
+def tab() -> None:
+    """The boosting models of a run: one of them round by round, or all side by side."""
+    found = choose_run(has_rounds, words.OTHERWISE)
+    if found is None:
+        return
+    names = short_names(shown_choices(found, has_rounds))
+    st.markdown(words.INTRODUCTION)
+    with st.expander("The words used here", icon=":material/menu_book:"):
+        st.markdown(words.GLOSSARY)
+    of_one = {"Round by round": _replay, "Bounds": _bounds}
+    of_all = {"Losses": _curves, "Chosen again": _repeated}
+    with st.container(horizontal=True, gap="large"):
+        name = session.pick("Model", "boosted", list(names.values()), list(names.values())[-1], help=words.MODEL)
+        view = session.pick("Show", "boosting", [*of_one, *of_all], next(iter(of_one)), help=words.VIEWS)
+    label = next(label for label, short in names.items() if short == name)
+    if not caching.rounds(found.run_id, label):
+        reason = caching.trained(found.run_id, label).stop_reason_
+        st.info(f"This model has no rounds to show: {reason}. Choose another one.")
+        return
+    if view in of_one:
+        of_one[view](found, label)
+    else:
+        of_all[view](found, {label: short for label, short in names.items() if caching.rounds(found.run_id, label)})
+
+
+def _replay(found: RunResult, label: str) -> None:
+    """What was chosen until a round."""
+    st.header("Round by round")
+    learner, rows = caching.trained(found.run_id, label), caching.rounds(found.run_id, label)
+    number = _chosen_round(rows)
+    steps, weights = st.columns([3, 2], gap="large")
+    with steps:
+        st.subheader("Every step")
+        charts.draw(pictures.steps_by_round(rows, number), "steps", pictures.steps_text(rows, number))
+    with weights:
+        st.subheader("The weights so far")
+        top = largest_weights(learner, number, _WEIGHTS_SHOWN)
+        bars = [{"attribute": row["feature"], "weight": row["weight"]} for row in top]
+        charts.draw(charts.weight_bars(bars), "boosted-weights", charts.weight_text("the model", bars))
+        st.caption(words.weights_line(number, learner, rows))
+        csv_button("These weights as CSV", top, "boosted-weights", found, label, {"after_round": number})
+    st.subheader(f"Chosen until round {number}, newest first")
+    columns = ["round", "feature", *(key for key in _NUMBERS if rows[0][key] is not None)]
+    table = pd.DataFrame(rows[max(0, number - _ROWS_SHOWN) : number][::-1])[columns]
+    st.dataframe(table, hide_index=True, height=min(360, 35 * number + 38), column_config=_NUMBERS)
+    help_text = "Every round of this model with full precision."
+    csv_button(
+        "All rounds as CSV", partial(rounds_csv, learner), "rounds", found, label, main=True, help_text=help_text
+    )
+
+
+def _chosen_round(rows: list[dict]) -> int:
+    """The same round in every view, and what it did."""
+    slider, play = st.columns([5, 1], vertical_alignment="bottom")
+    with slider:
+        number = session.choose_number("Round", _ROUND, 1, len(rows), _first_seen(rows), help=words.SLIDER)
+    with play:
+        last = number == len(rows)
+        playing = len(rows) > 1 and st.toggle(
+            "Replay", key=_REPLAY, help=words.REPLAY, on_change=_begin_anew if last else None
+        )
+    st.markdown(words.round_line(rows[number - 1], len(rows)))
+    if playing and not last:
+        _go_on(number, len(rows))
+    return number
+
+
+def _begin_anew() -> None:
+    """A replay that is switched on at the last round."""
+    if st.session_state[_REPLAY]:
+        session.change(_ROUND, "1")
+
+
+@st.fragment(run_every=_SECONDS)
+def _go_on(number: int, last: int) -> None:
+    """A round that has been on the screen for a moment makes room for the next; later ones, which do less, are skipped."""
+    if st.session_state.get(_ON_SCREEN) == number:
+        session.change(_ROUND, str(min(last, number + max(1, number // _SKIPPED))))
+        st.rerun()
+    st.session_state[_ON_SCREEN] = number
+
+
+def _first_seen(rows: list[dict]) -> int:
+    """A round to begin with: an early one, since later only rare words are left, at which bound and loss differ."""
+    early = rows[:_FIRST_SEEN]
+    return max((row["round"] for row in early if row["z"] < _DIFFERENT * row["bound"]), default=len(early))
+
+
+def _bounds(found: RunResult, label: str) -> None:
+    st.header("How far to step: the loss and its bounds")
+    rows = caching.rounds(found.run_id, label)
+    row = rows[_chosen_round(rows) - 1]
+    st.markdown(words.BOUND_PICTURE)
+    chosen = (found.run_id, label, row["round"])
+    tokens = caching.training_tokens(found.run_id)
+    asked = {"button": "Draw it for this round", "icon": ":material/show_chart:", "note": words.large(tokens)}
+    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", " ".join(map(str, chosen)), **asked):
+        return
+    try:
+        curves = caching.bounds_of_round(*chosen)
+    except LabSeqError as reason:
+        st.info(f"There is no picture of this round: {reason}.")
+        return
+    figure = pictures.bound_picture(curves, row["step"])
+    charts.draw(figure, "bounds", pictures.bound_text(curves, row["feature"], row["step"]))
+    st.caption(words.bounds_line(row, curves["minimisers"]))
+    lines = {"step": curves["step"], **{name: curves[bound] for bound, name in pictures.BOUNDS.items()}}
+    best = {f"best step by the {name}": curves["minimisers"][bound] for bound, name in pictures.BOUNDS.items()}
+    about = {"round": row["round"], "step_taken": row["step"], **best}
+    csv_button("These bounds as CSV", pd.DataFrame(lines), "bounds", found, label, about)
+
+
+def _curves(found: RunResult, names: Mapping[str, str]) -> None:
+    rounds = {short: caching.rounds(found.run_id, label) for label, short in names.items()}
+    score, title = words.development_score(rounds)
+    losses, development, promised = _curve_figures(found.run_id, names, score)
+    st.header("How fast the loss falls")
+    # Captions differ in length: charts side by side have one bottom line.
+    left, right = st.columns(2, gap="large", vertical_alignment="bottom" if development else "top")
+    with left:
+        st.caption(words.LOSS_CURVES)
+        charts.draw(losses, "losses", pictures.curves_text("Training loss", rounds, "loss"))
+    with right:
+        if development:
+            st.caption(f"{title} on the development part, which training never sees; higher is better.")
+            alt = pictures.curves_text(f"{title} on the development part", rounds, score)
+            charts.draw(development, "development", alt)
+        else:
+            st.info(words.NO_DEVELOPMENT)
+    st.markdown(words.PROMISED)
+    charts.draw(
+        promised, "promised", "Per model the loss by round, and what the bounds promised of it, which is never less"
+    )
+    csv_button("These curves as CSV", lambda **about: _curves_csv(found, names, about), "curves", found)
+
+
+def _curves_csv(found: RunResult, names: Mapping[str, str], about: Mapping[str, str]) -> str:
+    """Loss, promise and scores on development data after each round, of every model."""
+    return table_csv(
+        [
+            {**about, "model": label, "round": row["round"], "log_loss": row["log_loss"], "log_loss_promised": promise,
+             "dev_accuracy": row["dev_accuracy"], "dev_f1": row["dev_f1"]}
+            for label in names
+            for row, promise in zip(caching.rounds(found.run_id, label), caching.promised(found.run_id, label))
+        ]
+    )  # fmt: skip
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _curve_figures(run_id: str, names: dict[str, str], score: str | None) -> tuple:
+    """Losses, scores on development data (None without a score) and promises by round: what no slider changes."""
+    rounds = {short: pictures.thinned(caching.rounds(run_id, label)) for label, short in names.items()}
+    promised = {short: pictures.thinned(caching.promised(run_id, label)) for label, short in names.items()}
+    development = pictures.development_curves(rounds, score) if score else None
+    one_method = len({type(caching.trained(run_id, label)) for label in names}) == 1
+    return pictures.loss_curves(rounds), development, pictures.promised_and_kept(rounds, promised, one_method)
+
+
+def _repeated(found: RunResult, names: Mapping[str, str]) -> None:
+    st.header("Chosen more than once")
+    models = {short: caching.trained(found.run_id, label) for label, short in names.items()}
+    longest = max(learner.n_rounds_ for learner in models.values())
+    first = session.choose_number(
+        "In the first rounds", "first", 1, longest, min(_COMPARED, longest), st.number_input, width=180,
+        help="How many rounds of each model are looked at; the thesis looks at 100.",
+    )  # fmt: skip
+    st.markdown(words.REPEATED)
+    rows = repeated_features(models, first)
+    if not rows:
+        st.info("No model has chosen a feature twice in so few rounds: look at more.")
+        return
+    table = pd.DataFrame(rows)
+    st.dataframe(table, hide_index=True)
+    csv_button("This table as CSV", table, "repeated", found, more={"first_rounds": first})

@@ -1,0 +1,1 @@
+"""Inside, tab GPSC."""

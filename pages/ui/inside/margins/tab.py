@@ -1,0 +1,141 @@
+"""Inside, tab Margins: how far the true labelling of each training sentence is ahead (thesis Theorems 3 and 4, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from labseq_core.explain import Margins, margin_row, margins_csv
+from pages.ui import cached as caching
+from pages.ui.choices import session
+from pages.ui.choices.run import choose_run
+from pages.ui.choices.variant_names import short_names
+from pages.ui.drawing import charts
+from pages.ui.drawing.downloads import csv_button
+from pages.ui.inside import cached as caching_inside
+from pages.ui.inside.margins import charts as pictures
+from pages.ui.inside.margins import words
+
+DEFAULT = "margin-distribution"
+_SENTENCES = 100  # in the list of narrow ones
+_WORDS = 14  # of a sentence in it
+_FARTHEST = 1000.0
+
+
+def tab() -> None:
+    """The margins of all methods of a run on one chart, in a table, and the sentences with the narrowest."""
+    found = choose_run(first=DEFAULT)
+    if found is None:
+        return
+    st.markdown(words.INTRODUCTION)
+    with st.expander("The words used here", icon=":material/menu_book:"):
+        st.markdown(words.GLOSSARY)
+    names = _names(found)
+    margins = _margins(found, names)
+    if margins is None:
+        return
+    scales = [scale for scale in words.SCALES if any(own.norm(scale) is not None for own in margins.values())]
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    titles = [words.SCALES[scale] for scale in scales]
+    with left:
+        chosen = session.pick("Scale", "scale", titles, titles[0], help=words.SCALE)
+    scale = scales[titles.index(chosen)]
+    theta = right.number_input(
+        "θ", -_FARTHEST, _FARTHEST, 0.0, step=0.1 if scale == "scores" else 0.01, format="%.3f", key="theta",
+        bind="query-params", help=words.THETA,
+    )  # fmt: skip
+    shown = {name: own.on(scale) for name, own in margins.items() if own.norm(scale) is not None}
+    _chart(shown, scale, theta, list(margins))
+    _table(found, margins, scale, theta)
+    st.markdown(words.TRY)
+    _narrowest(found, shown, scale)
+
+
+def _names(found: RunResult) -> dict[str, str]:
+    """Labels by the name that the charts have: a short one, unless two methods would share it."""
+    short = short_names(found.config.methods)
+    if len(set(short.values())) < len(short):
+        return {label: label for label in short}
+    return {name: label for label, name in short.items()}
+
+
+def _margins(found: RunResult, names: Mapping[str, str]) -> dict[str, Margins] | None:
+    """By name; None if they have to be asked for first, since it may take long."""
+    known = caching_inside.known_margins(found.run_id)
+    tokens = caching.training_tokens(found.run_id)
+    quick = tokens <= caching.QUICK_TOKENS or all(label in known for label in names.values())
+    button = {"icon": ":material/straighten:", "type": "primary"}
+    if not quick and not session.asked_for("margins", found.run_id, "Find the margins", words.large(tokens), **button):
+        return None
+    return {
+        name: known[label] if label in known else caching_inside.made_margins(found.run_id, label)
+        for name, label in names.items()
+    }
+
+
+def _chart(shown: Mapping[str, np.ndarray], scale: str, theta: float, every: list[str]) -> None:
+    st.header("How wide the margins are")
+    st.caption(words.CHART)
+    lines = {0.0: "← wrong"}
+    if scale == "scores":
+        lines[1.0] = "1"
+    if theta:
+        lines[theta] = f"θ = {theta:g}"
+    figure = pictures.distribution(shown, words.AXES[scale], lines, [every.index(name) for name in shown])
+    charts.draw(figure, "margins", pictures.distribution_text(shown, words.AXES[scale]))
+    left_out = [name for name in every if name not in shown]
+    if left_out:
+        st.caption(words.without(scale, left_out))
+
+
+def _table(found: RunResult, margins: Mapping[str, Margins], scale: str, theta: float) -> None:
+    rows, full = {}, []
+    for name, own in margins.items():
+        row, values = margin_row(own), own.on(scale)
+        below = None if values is None else float(np.mean(values <= theta))
+        full.append({"model": name, **row, "scale": scale, "theta": theta, "at_most_theta": below})
+        rows[name] = {
+            "Margin > 0": f"{row['right']:.1%}",
+            "Margin > 1": f"{row['above_one']:.1%}",
+            f"≤ θ = {theta:g}": "–" if below is None else f"{below:.1%}",
+            "Median on this scale": "–" if values is None else f"{row[f'median_by_{scale}']:.4g}",
+            "‖F‖": "–" if row["length"] is None else f"{row['length']:.4g}",
+            "Σ|λ|": "–" if row["total"] is None else f"{row['total']:.4g}",
+        }
+    st.table(pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method"))
+    st.caption(words.TABLE)
+    first, second, _ = st.columns([1, 1, 2])
+    with first:
+        csv_button("This table as CSV", full, "margins", found)
+    with second:
+        help_text = "The margin of every training sentence under every method, on all three scales."
+        csv_button(
+            "All margins as CSV", partial(margins_csv, margins), "margins-all", found, main=True, help_text=help_text
+        )
+
+
+def _narrowest(found: RunResult, shown: Mapping[str, np.ndarray], scale: str) -> None:
+    st.header("The narrowest")
+    st.caption(words.NARROW)
+    sentences = caching.training_sentences(found.run_id)
+    least = np.min(list(shown.values()), axis=0)
+    order = np.argsort(least, kind="stable")[:_SENTENCES].tolist()
+    table = pd.DataFrame(
+        [
+            {"sentence": place + 1, "words": _beginning(sentences[place])}
+            | {name: float(values[place]) for name, values in shown.items()}
+            for place in order
+        ]
+    )
+    numbers = {name: st.column_config.NumberColumn(format="%.4f", help=words.AXES[scale]) for name in shown}
+    st.dataframe(table, hide_index=True, height=320, column_config=numbers)
+    csv_button("These sentences as CSV", table, "narrowest", found, more={"scale": scale})
+
+
+def _beginning(sentence: list[str]) -> str:
+    return " ".join(sentence[:_WORDS]) + (" …" if len(sentence) > _WORDS else "")

@@ -1,0 +1,1 @@
+"""The page One sequence: a file per view."""

@@ -1,0 +1,58 @@
+"""One sequence: a trellis to step through, with the formula of the step and its numbers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from labseq_core.explain import trellis
+from pages.ui.choices import session
+from pages.ui.drawing import charts
+from pages.ui.drawing.plain_text import shortened
+from pages.ui.sequence import charts as pictures
+from pages.ui.sequence import words
+from pages.ui.sequence.choice import AT_POSITION, NODE, POSITION, RECURSION
+from pages.ui.sequence.scene import Scene, html_table
+
+_COLUMNS, _LABELS = 7, 12  # that can be read on a narrow screen, and on any
+
+
+def steps(scene: Scene) -> None:
+    """The trellis around the position after the step into one of its nodes."""
+    st.header("Step by step")
+    reading = scene.reading
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        names = list(words.RECURSIONS)
+        name = session.choose(
+            "Recursion", RECURSION, names, str, names[-1], draw=st.segmented_control, required=True
+        )  # fmt: skip
+        recursion = words.RECURSIONS[name]
+    with right:
+        label = session.choose(
+            f"Node at position {scene.position + 1}", NODE, reading.classes, shortened, reading.labels[scene.position]
+        )
+    drawn = trellis(reading, recursion, scene.position, label, _COLUMNS, _LABELS)
+    st.caption(words.TRELLIS)
+    charts.draw(
+        pictures.trellis_chart(drawn, scene.tokens),
+        "trellis",
+        pictures.trellis_text(drawn, recursion),
+        clicked=_clicked,
+    )
+    if drawn.left_out:
+        st.caption(f"{drawn.left_out} labels with lower scores are not drawn; the CSV has them all.")
+    formula, terms = st.columns(2, gap="large")
+    with formula:
+        st.subheader("This step")
+        st.html(f'<div class="ls-formula">{words.formula(drawn.step, reading.classes, scene.word)}</div>')
+    with terms:
+        if drawn.step.terms.size:
+            st.subheader("What it takes together")
+            html_table(*words.term_table(drawn.step, reading.classes), "Terms of the step")
+    scene.save("All nodes as CSV", lambda: reading.node_rows(scene.tokens), "trellis")
+
+
+def _clicked(node: list) -> None:
+    position, label = node
+    session.change(POSITION, str(position), AT_POSITION)
+    session.change(NODE, label)

@@ -1,0 +1,69 @@
+"""A box for a sentence of one's own, and the part of a page that labels it live by a few models of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from labseq_core.experiments import RunResult
+from pages.ui.choices import session
+from pages.ui.choices.variant_names import short_names
+from pages.ui.drawing import metrics, tokens
+from pages.ui.sequence import cached as data
+from pages.ui.sequence import words
+
+LONGEST = 2000  # characters
+_MODELS = 3
+
+
+def word_box(label: str, name: str, own: Sequence[str], forgets: Sequence[str] = (), **more) -> tuple[str, ...] | None:
+    """Words that the visitor typed in place of a sentence's own, kept in the URL under a name; None: its own.
+
+    forgets: choices that make no sense any more when the words change. more: as a text input takes it.
+    """
+    sentence, typed = " ".join(own), (session.recall(name) or "").strip()
+    if len(typed) > LONGEST:
+        typed = typed[:LONGEST]
+        st.info(words.TOO_LONG.format(LONGEST), icon=":material/info:")
+    key = f"{name}.choice"
+    st.session_state[key] = typed or (sentence if len(sentence) <= LONGEST else "")
+    st.text_input(
+        label, key=key, max_chars=LONGEST, on_change=_typed, args=(name, key, sentence, forgets),
+        placeholder="This sentence is too long to be changed here; type another one", **more,
+    )  # fmt: skip
+    return tuple(typed.split()) if typed and typed != sentence else None
+
+
+def _typed(name: str, key: str, sentence: str, forgets: Sequence[str]) -> None:
+    typed = st.session_state[key].strip()
+    session.change(name, typed if typed != sentence else None, forgets)
+
+
+def labelled_live(found: RunResult, labels: Sequence[str] = ()) -> None:
+    """Type a sentence and see it labelled by a few models of a finished run, at first the one on which they differ most.
+
+    labels: of the methods; none: the first three of the run.
+    """
+    names = short_names(found.config.methods)
+    chosen = list(labels or found.per_label)[:_MODELS]
+    number = metrics.most_telling(found.examples)
+    own = data.part(found.run_id).tokens[number]
+    typed = word_box("Type a sentence, and press Enter", "typed", own, help=words.WORDS)
+    asked = data.Asked(found.run_id, number, typed)
+    readings = {names[label]: data.reading(asked, label) for label in chosen}
+    one = data.given(asked)
+    known = {label for each in readings.values() for label in each.classes}
+    st.html(
+        tokens.labellings(
+            one.flat_tokens, one.flat_labels, {name: each.labels for name, each in readings.items()},
+            sorted({*metrics.all_labels(found), *known, *(one.flat_labels or ())}),
+            {name: words.confidences(each) for name, each in readings.items()},
+        )
+    )  # fmt: skip
+    st.caption(words.LIVE)
+    if typed is not None:
+        own_columns = data.columns_seen(found.run_id, chosen)
+        st.caption(words.changed(len(typed), len(own), own_columns))
+    more = {"words": " ".join(typed)} if typed else {}
+    session.go("Look into this sentence", "sequence", "account_tree", run=found.run_id, n=str(number + 1), **more)

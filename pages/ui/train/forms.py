@@ -1,0 +1,230 @@
+"""Widgets made from specifications: the options of methods, feature templates and file readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from labseq_core.data.formats.registry import ReaderOption
+from labseq_core.experiments import MethodChoice
+from labseq_core.features import TEMPLATES
+from labseq_core.learners import METHODS, method_options
+from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
+from labseq_core.learners.options import SEED, Option, shown_choice
+
+_POWERS = range(-4, 5)
+_SIDE_BY_SIDE = 2
+_USUAL = "usual"
+WINDOWS = (1, 3, 5, 7, 9, 11)
+TEST_PART = "none: train and test part"
+FOLDS = range(2, 11)
+BINS = (0, 5, 10, 25, 50, 100)
+MOST_SEQUENCES = 10_000_000
+
+
+Draft = tuple[str, dict[str, Any], dict[str, str]]  # a method, its options and the values to choose from, as typed
+
+
+def method_form(usual: list[str]) -> list[Draft]:
+    """Which methods, and the options of each, not checked yet: a wrong one must not hide the rest of the form."""
+    ids = {entry.title: method for method, entry in METHODS.items()}
+    titles = [METHODS[method].title for method in usual]
+    chosen = st.multiselect("Methods", list(ids), default=titles, key="methods", bind="query-params")
+    return [(ids[title], *_method_options(ids[title])) for title in chosen]
+
+
+def method_choice(method: str, options: dict[str, Any], tried: dict[str, str]) -> MethodChoice:
+    """The checked form of a draft."""
+    specs = method_options(method)
+    parsed = {name: specs[name].parse(value) if isinstance(value, str) else value for name, value in options.items()}
+    return MethodChoice(
+        method, parsed, {name: list(map(specs[name].parse, text.split())) for name, text in tried.items()}
+    )
+
+
+def _method_options(method: str) -> tuple[dict[str, Any], dict[str, str]]:
+    entry = METHODS[method]
+    # The seed is chosen once for the whole run.
+    specs = [option for option in method_options(method).values() if option.name != SEED.name]
+    with _options(entry.title):
+        st.caption(f"{entry.summary} ({entry.where})")
+        values = _option_widgets(method, [option for option in specs if not option.advanced])
+        hidden = [option for option in specs if option.advanced]
+        if hidden:
+            with st.expander("More options"):
+                values |= _option_widgets(method, hidden)
+        tried = _search_widgets(method, specs)
+    return {name: value for name, value in values.items() if name not in tried}, tried
+
+
+def _options(of_what: str) -> DeltaGenerator:
+    """Where options are. The browser draws what is inside a popover when it is opened; there are dozens of them."""
+    return st.popover(f"{of_what}: options", icon=":material/tune:", width="stretch")
+
+
+def _search_widgets(method: str, options: list[Option]) -> dict[str, str]:
+    """Options whose values are chosen on development data, and the values to choose from, as typed."""
+    usual = {option.name: _usual_values(option) for option in options if _usual_values(option)}
+    if not usual:
+        return {}
+    names = st.multiselect(
+        "Choose on development data", list(usual), key=f"{method}.search", bind="query-params",
+        placeholder="nothing: use the values above",
+        help="Every combination of the values to try is trained; the one that scores best on the development part is kept "
+        "(within folds: on a fifth of the training part). It takes as many times as long as there are combinations.",
+    )  # fmt: skip
+    return {
+        name: st.text_input(
+            f"{name}: values to try", usual[name], key=f"{method}.search.{name}", bind="query-params",
+            help="Separated by spaces. " + next(f"Each: {option.allowed}." for option in options if option.name == name),
+        )
+        for name in names
+    }  # fmt: skip
+
+
+def _usual_values(option: Option) -> str:
+    """Some values around the default that are worth trying; empty where nobody would search."""
+    if option.kind == "kernel":
+        return "linear poly:2 poly:3"
+    if option.advanced or not option.log_scale or not option.default:
+        return ""
+    values = [option.default * factor for factor in (0.1, 1.0, 10.0)]
+    return " ".join(f"{value:g}" for value in values if option.low <= value <= option.high)
+
+
+def _option_widgets(method: str, options: list[Option]) -> dict[str, Any]:
+    cells = _cells()
+    return {option.name: _option_widget(method, option, cells) for option in options}
+
+
+def _cells() -> Iterator[DeltaGenerator]:
+    """Places for widgets, side by side and then in a new row."""
+    while True:
+        yield from st.columns(_SIDE_BY_SIDE, vertical_alignment="bottom")
+
+
+def _option_widget(method: str, option: Option, cells: Iterator[DeltaGenerator]) -> Any:
+    help_text = f"{option.help} Allowed: {option.allowed}." + (f" See {option.where}." if option.where else "")
+    shared = {"label": option.name, "key": f"{method}.{option.name}", "bind": "query-params", "help": help_text}
+    if option.kind == "kernel":
+        return _kernel_widgets(option, shared, cells)
+    with next(cells):
+        if option.kind == "bool":
+            return st.toggle(value=option.default, **shared)
+        if option.kind == "choice":
+            choices = list(map(shown_choice, option.choices))
+            return st.selectbox(options=choices, index=option.choices.index(option.default), **shared)
+        if option.kind == "float" and option.log_scale:
+            powers = _powers_of_ten(option)
+            index = powers.index(f"{option.default:g}")
+            return st.selectbox(options=powers, index=index, accept_new_options=True, **shared) or ""
+        whole = {"step": 1} if option.kind == "int" else {"format": "%g"}
+        return st.number_input(
+            min_value=option.low, max_value=option.high, value=option.default, **whole, **shared,
+            placeholder=shown_choice(None) if option.may_be_none else None,
+        )  # fmt: skip
+
+
+def _kernel_widgets(option: Option, shared: dict[str, Any], cells: Iterator[DeltaGenerator]) -> str:
+    """The kind of kernel, then its parameters; sums and the like can be typed. Gives the kernel's text."""
+    kinds = list(KERNEL_PARAMETERS)
+    usual = str(option.default).partition(":")[0]
+    with next(cells):
+        kind = st.selectbox(options=kinds, index=kinds.index(usual), accept_new_options=True, **shared) or ""
+    values = [
+        next(cells).number_input(
+            parameter.name, parameter.low, parameter.high, parameter.default, key=f"{shared['key']}.{parameter.name}",
+            format="%d" if parameter.kind == "int" else "%g", bind="query-params",
+            help=f"{parameter.help} Allowed: {parameter.allowed}.",
+        )
+        for parameter in KERNEL_PARAMETERS.get(kind, ())
+    ]  # fmt: skip
+    return ":".join([kind, *map(str, values)])
+
+
+def _powers_of_ten(option: Option) -> list[str]:
+    """Powers of ten times the default (or 1, if that is 0) within the limits; any other number can be typed."""
+    values = [(option.default or 1.0) * 10.0**power for power in _POWERS]
+    inside = [value for value in values if option.low <= value <= option.high]
+    return [f"{value:g}" for value in ([0.0] if option.low == 0 else []) + inside]
+
+
+def feature_form(columns: list[str]) -> dict[str, Any]:
+    """Arguments of a `FeatureChoice`, not checked yet. `columns`: what the corpus has beside its tokens."""
+    template = st.selectbox(
+        "Features", list(TEMPLATES), index=list(TEMPLATES).index("S3"), key="features", bind="query-params"
+    )
+    st.caption(TEMPLATES[template][-1])
+    with _options("Features"):
+        window = st.selectbox(
+            "window", [_USUAL, *map(str, WINDOWS)], key="window", bind="query-params",
+            help=f"How many positions a method sees around the current one; usual for {template}: {TEMPLATES[template][0]}.",
+        )  # fmt: skip
+        chosen = st.multiselect(
+            "columns", ["token", *columns] if template == "custom" else columns,
+            default=["token"] if template == "custom" else [], key=f"{template}.columns", bind="query-params",
+            help="Columns of the corpus to use as well; with custom features they are the only ones.",
+        )  # fmt: skip
+        bins = st.selectbox(
+            "bins", [_USUAL, *map(str, BINS)], key="bins", bind="query-params",
+            help="Real values go into this many equally filled bins; 0 keeps them as they are.",
+        )  # fmt: skip
+        joint = st.toggle(
+            "joint", key="joint", bind="query-params", help="Two-property spelling attributes as joint codes."
+        )
+    return {
+        "template": template, "window": _number(window), "columns": tuple(chosen) or None, "bins": _number(bins),
+        "joint": joint,
+    }  # fmt: skip
+
+
+def split_form() -> dict[str, Any]:
+    """Which sequences are for training and which for testing, the seed, and what development data are used for."""
+    folds = st.selectbox(
+        "Folds", [TEST_PART, *map(str, FOLDS)], key="folds", bind="query-params",
+        help="None: train on the training part, score the test part. Otherwise the training part is cut into so many "
+        "pieces, each of which is scored once; that gives standard errors and takes as many times as long.",
+    )  # fmt: skip
+    left, right = st.columns(_SIDE_BY_SIDE)
+    seed = left.number_input("Seed", 0, 2**32 - 1, 0, key="seed", bind="query-params", help="Same seed, same numbers.")
+    sequences = right.number_input(
+        "Training sequences", 0, MOST_SEQUENCES, 0, key="sequences", bind="query-params",
+        help="Only so many of the training part, the first ones; 0: all of them.",
+    )  # fmt: skip
+    calibrate = folds == TEST_PART and st.toggle(
+        "Calibrate on development data", key="calibrate", bind="query-params",
+        help="Scores are divided by the temperature that suits the development part best before they are called "
+        "probabilities. Labels stay as they are; methods without probabilities get some. Folds leave no development part.",
+    )  # fmt: skip
+    return {
+        "folds": 0 if folds == TEST_PART else int(folds), "seed": seed, "sequences": sequences, "calibrate": calibrate,
+    }  # fmt: skip
+
+
+def _number(text: str) -> int | None:
+    return None if text == _USUAL else int(text)
+
+
+def reader_widget(format_name: str, option: ReaderOption) -> Any:
+    """One option of a file reader; an empty text means the default."""
+    label, key = option.name.replace("_", " "), f"read.{format_name}.{option.name}"
+    if option.choices:
+        choices = [*([None] if option.default is None else []), *option.choices]
+        index = choices.index(option.default)
+        return st.selectbox(label, choices, index=index, format_func=_shown, key=key, help=option.help)
+    if isinstance(option.default, bool):
+        return st.toggle(label, value=option.default, key=key, help=option.help)
+    if isinstance(option.default, int):
+        return st.number_input(label, value=option.default, step=1, key=key, help=option.help)
+    if option.name == "columns":
+        text = st.text_input(label, key=key, help=f"{option.help}, separated by commas")
+        return [name.strip() for name in text.split(",") if name.strip()] or option.default
+    return st.text_input(label, value=option.default or "", key=key, help=option.help) or option.default
+
+
+def _shown(choice: str | None) -> str:
+    names = {None: "as usual", " ": "space", "\t": "tab"}
+    return names.get(choice, str(choice))
