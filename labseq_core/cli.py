@@ -67,149 +67,168 @@ class OneLineParser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     from labseq_core import __version__
-    from labseq_core.data.formats.registry import FORMATS
 
     parser = OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
     parser.add_argument("--version", action="version", version=f"labseq {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _dashboard_commands(commands)
+    _comparison_commands(commands)
+    _runs_commands(commands.add_parser("runs", help="List, show, resume, export, import and delete runs."))
+    _model_commands(commands)
+    _bench_command(commands)
+    _datasets_commands(commands.add_parser("datasets", help="List, describe and fetch corpora."))
+    return parser
 
-    def command(name: str, run, text: str, parent=commands) -> argparse.ArgumentParser:
-        made = parent.add_parser(name, help=text.replace("%", "%%"), description=text)  # argparse formats help only
-        made.set_defaults(run=run)
-        return made
 
-    def features(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--features", default="S3", help=f"feature template: {FEATURES_HELP} (default S3)")
-        made.add_argument("--window", type=int, help="window of positions, odd (default: as usual for the template)")
-        made.add_argument("--bins", type=int, help="bins for real-valued columns; 0 keeps the values")
-        made.add_argument("--columns", help="columns to use, separated by commas")
-        made.add_argument("--joint", action="store_true", help="joint codes of two spelling properties")
+def _command(parent, name: str, run, text: str) -> argparse.ArgumentParser:
+    made = parent.add_parser(name, help=text.replace("%", "%%"), description=text)  # argparse formats help only
+    made.set_defaults(run=run)
+    return made
 
-    def reading(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--format", choices=list(FORMATS), help="file format (default: by name and contents)")
-        made.add_argument("--encoding", choices=("utf-8", "latin-1"), default="utf-8", help="default utf-8")
-        made.add_argument(
-            "--label", help="label column: a number (CoNLL, from 0; -1 is the last) or a name (other formats)"
-        )
 
-    def on_cluster(made: argparse.ArgumentParser) -> None:
-        made.add_argument(
-            "--scheduler", metavar="ADDRESS", help="train on the Dask cluster at this address: tcp://HOST:PORT"
-        )
+def _features(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--features", default="S3", help=f"feature template: {FEATURES_HELP} (default S3)")
+    made.add_argument("--window", type=int, help="window of positions, odd (default: as usual for the template)")
+    made.add_argument("--bins", type=int, help="bins for real-valued columns; 0 keeps the values")
+    made.add_argument("--columns", help="columns to use, separated by commas")
+    made.add_argument("--joint", action="store_true", help="joint codes of two spelling properties")
 
-    def as_json(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--json", action="store_true", help="print JSON")
 
-    app = command("app", system.app, "Start the dashboard.")
+def _reading(made: argparse.ArgumentParser) -> None:
+    from labseq_core.data.formats.registry import FORMATS
+
+    made.add_argument("--format", choices=list(FORMATS), help="file format (default: by name and contents)")
+    made.add_argument("--encoding", choices=("utf-8", "latin-1"), default="utf-8", help="default utf-8")
+    made.add_argument(
+        "--label", help="label column: a number (CoNLL, from 0; -1 is the last) or a name (other formats)"
+    )
+
+
+def _on_cluster(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--scheduler", metavar="ADDRESS", help="train on the Dask cluster at this address: tcp://HOST:PORT"
+    )
+
+
+def _as_json(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _dashboard_commands(commands) -> None:
+    app = _command(commands, "app", system.app, "Start the dashboard.")
     app.add_argument("--port", type=int, help="port (default: 8501 if it is free, else any free one)")
     app.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    on_cluster(app)
+    _on_cluster(app)
 
-    command("warm-up", system.compile_ahead, "Compile the routines ahead, so that nothing is slow at first use.")
+    _command(
+        commands, "warm-up", system.compile_ahead, "Compile the routines ahead, so that nothing is slow at first use."
+    )
 
-    defaults = command(
-        "defaults", system.defaults, "Train what is shown by default and write it to the data directory."
+    defaults = _command(
+        commands, "defaults", system.defaults, "Train what is shown by default and write it to the data directory."
     )
     defaults.add_argument("names", nargs="*", metavar="NAME", help="only these (default: all)")
 
-    compare = command("compare", running.compare, "Compare methods on a corpus.")
+
+def _comparison_commands(commands) -> None:
+    compare = _command(commands, "compare", running.compare, "Compare methods on a corpus.")
     compare.add_argument("config", nargs="?", help="a configuration file (YAML or JSON), instead of the options")
     compare.add_argument("--dataset", help="a corpus, see 'labseq datasets list'")
     compare.add_argument("--methods", help=METHODS_HELP)
-    features(compare)
+    _features(compare)
     compare.add_argument("--folds", type=int, default=0, help="folds of cross-validation; 0: train and test part")
     compare.add_argument("--seed", type=int, default=0)
     compare.add_argument("--sequences", type=int, default=0, help="only the first so many of the training part; 0: all")
     compare.add_argument("--metrics", help=f"columns of the table, separated by commas: {METRICS_HELP}")
     compare.add_argument("--calibrate", action="store_true", help="scale scores to the development part (temperature)")
     compare.add_argument("--csv", help="write the scores to this file")
-    as_json(compare)
-    on_cluster(compare)
+    _as_json(compare)
+    _on_cluster(compare)
 
-    _runs(
-        commands.add_parser("runs", help="List, show, resume, export, import and delete runs."),
-        command,
-        as_json,
-        on_cluster,
-    )
-
-    repeat = command(
-        "reproduce", reproducing.reproduce, "Run an experiment of the documents, beside its quoted results."
+    repeat = _command(
+        commands, "reproduce", reproducing.reproduce, "Run an experiment of the documents, beside its quoted results."
     )
     repeat.add_argument("name", nargs="?", help="which one (default: list them)")
-    as_json(repeat)
-    on_cluster(repeat)
-
-    train = command("train", models.train, "Train a model on a file of your own.")
-    train.add_argument("file", help="a labelled corpus file")
-    train.add_argument("--model", required=True, help="where to write the model (.npz)")
-    train.add_argument("--method", default="crf", help="a method, with options after colons: crf:l2=0.1")
-    features(train)
-    reading(train)
-
-    predict = command("predict", models.predict, "Label a file with a model.")
-    predict.add_argument("model")
-    predict.add_argument("file", help="a corpus file, with or without labels")
-    predict.add_argument("--output", help="where to write it (.conll or .csv; default: CoNLL on standard output)")
-    predict.add_argument("--unlabelled", action="store_true", help="the file has no labels")
-    reading(predict)
-
-    evaluate = command("evaluate", models.score, "Score a model on a labelled file.")
-    evaluate.add_argument("model")
-    evaluate.add_argument("file")
-    evaluate.add_argument("--json", action="store_true", help="print JSON")
-    reading(evaluate)
-
-    bench = command(
-        "bench", system.bench, "Measure speed or results: " + "; ".join(map(": ".join, BENCHMARKS.items())) + "."
-    )
-    bench.add_argument("name", choices=list(BENCHMARKS), metavar="NAME", help=" | ".join(BENCHMARKS))
-    bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="see 'labseq bench NAME --help'")
-
-    datasets = commands.add_parser("datasets", help="List, describe and fetch corpora.")
-    parts = datasets.add_subparsers(required=True, metavar="list|info|fetch")
-    listing = command("list", corpora.list_all, "All corpora.", parts)
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    for name, run, text in (
-        ("info", corpora.describe, "Describe a corpus."),
-        ("fetch", corpora.fetch, "Download a corpus."),
-    ):
-        command(name, run, text, parts).add_argument("name")
-    return parser
+    _as_json(repeat)
+    _on_cluster(repeat)
 
 
-def _runs(parser: argparse.ArgumentParser, command, as_json, on_cluster) -> None:
+def _runs_commands(parser: argparse.ArgumentParser) -> None:
     parts = parser.add_subparsers(required=True, metavar="list|show|resume|cancel|export|import|delete|pin")
-    listing = command("list", running.list_all, "Runs in the store, the newest first.", parts)
+    listing = _command(parts, "list", running.list_all, "Runs in the store, the newest first.")
     listing.add_argument("--dataset", help="only of this corpus")
     listing.add_argument("--method", help="only with this method, such as crf")
     listing.add_argument("--state", choices=("queued", "running", "done", "failed", "cancelled", "dead"))
     listing.add_argument("--text", help="only with this in id, corpus, features or methods")
     listing.add_argument("--pinned", action="store_true", help="only pinned ones")
     listing.add_argument("--limit", type=int, default=50, help="at most so many (default 50)")
-    as_json(listing)
-    show = command("show", running.show, "The table of a run, or how far it is.", parts)
+    _as_json(listing)
+    show = _command(parts, "show", running.show, "The table of a run, or how far it is.")
     show.add_argument("run_id")
     show.add_argument("--csv", help="write the scores to this file")
-    as_json(show)
-    resume = command(
-        "resume", running.resume, "Go on with runs that were interrupted; what they had finished is kept.", parts
+    _as_json(show)
+    resume = _command(
+        parts, "resume", running.resume, "Go on with runs that were interrupted; what they had finished is kept."
     )
     resume.add_argument("run_id", nargs="*", help="which (default: all whose process died)")
-    on_cluster(resume)
-    command("cancel", running.cancel_run, "Stop a run, whichever process has it.", parts).add_argument("run_id")
-    export = command("export", running.export, "Write a run as a zip file, or scores as CSV.", parts)
+    _on_cluster(resume)
+    _command(parts, "cancel", running.cancel_run, "Stop a run, whichever process has it.").add_argument("run_id")
+    export = _command(parts, "export", running.export, "Write a run as a zip file, or scores as CSV.")
     export.add_argument("run_id", nargs="?")
     export.add_argument("--output", help="the zip file (default: labseq-RUN.zip)")
     export.add_argument(
         "--csv", nargs="?", const="-", metavar="FILE", help="scores of the run, or of all, as CSV (default: print)"
     )
-    command("import", running.import_file, "Take exported runs into the store.", parts).add_argument("file", nargs="+")
-    command("delete", running.delete, "Remove runs and their models.", parts).add_argument("run_id", nargs="+")
-    pin = command("pin", running.pin, "Mark a run to be found again.", parts)
+    _command(parts, "import", running.import_file, "Take exported runs into the store.").add_argument("file", nargs="+")
+    _command(parts, "delete", running.delete, "Remove runs and their models.").add_argument("run_id", nargs="+")
+    pin = _command(parts, "pin", running.pin, "Mark a run to be found again.")
     pin.add_argument("run_id")
     pin.add_argument("--off", action="store_true", help="take the mark away")
+
+
+def _model_commands(commands) -> None:
+    train = _command(commands, "train", models.train, "Train a model on a file of your own.")
+    train.add_argument("file", help="a labelled corpus file")
+    train.add_argument("--model", required=True, help="where to write the model (.npz)")
+    train.add_argument("--method", default="crf", help="a method, with options after colons: crf:l2=0.1")
+    _features(train)
+    _reading(train)
+
+    predict = _command(commands, "predict", models.predict, "Label a file with a model.")
+    predict.add_argument("model")
+    predict.add_argument("file", help="a corpus file, with or without labels")
+    predict.add_argument("--output", help="where to write it (.conll or .csv; default: CoNLL on standard output)")
+    predict.add_argument("--unlabelled", action="store_true", help="the file has no labels")
+    _reading(predict)
+
+    evaluate = _command(commands, "evaluate", models.score, "Score a model on a labelled file.")
+    evaluate.add_argument("model")
+    evaluate.add_argument("file")
+    _as_json(evaluate)
+    _reading(evaluate)
+
+
+def _bench_command(commands) -> None:
+    bench = _command(
+        commands,
+        "bench",
+        system.bench,
+        "Measure speed or results: " + "; ".join(map(": ".join, BENCHMARKS.items())) + ".",
+    )
+    bench.add_argument("name", choices=list(BENCHMARKS), metavar="NAME", help=" | ".join(BENCHMARKS))
+    bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="see 'labseq bench NAME --help'")
+
+
+def _datasets_commands(parser: argparse.ArgumentParser) -> None:
+    parts = parser.add_subparsers(required=True, metavar="list|info|fetch")
+    listing = _command(parts, "list", corpora.list_all, "All corpora.")
+    _as_json(listing)
+    for name, run, text in (
+        ("info", corpora.describe, "Describe a corpus."),
+        ("fetch", corpora.fetch, "Download a corpus."),
+    ):
+        _command(parts, name, run, text).add_argument("name")
 
 
 if __name__ == "__main__":

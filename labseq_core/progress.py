@@ -6,11 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
-from labseq_core.chain import ChainPotentials
-from labseq_core.features import EncodedSequences
-
-Scores = Callable[[EncodedSequences], ChainPotentials]  # how a model, finished or not, scores sequences
+Scores = Callable[[Any], Any]  # how a model, finished or not, scores: EncodedSequences -> ChainPotentials
 
 
 @dataclass(frozen=True)

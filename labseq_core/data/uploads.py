@@ -14,10 +14,10 @@ from typing import Any
 from labseq_core.checks import LabSeqError, require
 from labseq_core.data.formats.registry import choose_format, read_file
 from labseq_core.data.formats.source import DataError, base_name, read_bytes
+from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.sequences import Dataset, Sequences
 from labseq_core.data.splitting import split_fractions
 from labseq_core.places import user_directory
-from labseq_core.serving.settings import MAX_UPLOAD_MEGABYTES
 
 _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")

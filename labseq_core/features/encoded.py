@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from labseq_core.checks import LabSeqError, as_offsets, require
 from labseq_core.data.alphabet import Alphabet
 
-if TYPE_CHECKING:
-    from labseq_core.features.templates import FeatureTemplate
-
 # One observation: names of what is there, name -> value, or a bare word.
 Attributes = Sequence[str] | Mapping[str, float | bool | str] | str
 NO_VALUES = np.empty(0)  # stands for "all values are 1"
+
+
+class Template(Protocol):
+    """What makes attributes: a `FeatureTemplate`."""
+
+    def encode(self, sequences, vocabulary: Alphabet | None = None) -> EncodedSequences: ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class EncodedSequences:
     values: np.ndarray  # float64, (entries,), or empty: all values are 1
     offsets: np.ndarray  # int64, (sequences + 1,)
     vocabulary: Alphabet  # attribute names
-    template: FeatureTemplate | None = None  # what made them: travels with the model that is trained on them
+    template: Template | None = None  # what made them: travels with the model that is trained on them
     types: WindowTypes | None = None  # where the template has one type per position
 
     def __len__(self) -> int:

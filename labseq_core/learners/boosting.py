@@ -14,6 +14,15 @@ from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
+from labseq_core.learners.boosting_record import (
+    NUMBERS,
+    WORDS,
+    EarlyStop,
+    dev_columns,
+    dev_numbers,
+    finite_loss,
+    round_numbers,
+)
 from labseq_core.learners.development import Development
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, Option
@@ -21,14 +30,6 @@ from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.boosting.features import feature_lists, longest_first
 from labseq_core.solvers.boosting.rounds import Booster, Round
-
-LARGEST = 1e308  # a loss beyond is told as this; its logarithm is kept in full
-
-# Columns of `rounds_` that are numbers of the round itself, as `Round` has them or as this file adds them.
-NUMBERS = (
-    "step", "pseudo_accuracy", "bound", "z", "loss", "log_loss", "touched_sequences", "touched_tokens", "evaluations",
-    "dev_accuracy", "dev_f1",
-)  # fmt: skip
 
 BOUND = Option(
     "bound", "choice", "exact",
@@ -81,9 +82,9 @@ class BoostingLearner(LinearLearner):
         booster = self._booster(encoded, labels, weights)
         rows = self._rows_before()
         development = None if dev is None else self._development(dev, weights)
-        watch = _Watch(development, self.patience, len(rows))
+        watch = EarlyStop(development, self.patience, len(rows))
         recorder.present = partial(self._scored, weights)
-        recorder.record(len(rows), _finite(booster.log_loss), 0.0, **_dev_numbers(development))
+        recorder.record(len(rows), finite_loss(booster.log_loss), 0.0, **dev_numbers(development))
         why = "stopped by the callback"
         for number in range(1, self.rounds + 1):
             if recorder.stopped:
@@ -94,8 +95,8 @@ class BoostingLearner(LinearLearner):
                 break
             weights.flat[done.feature] += done.step
             self._tell_development(development, done)
-            rows.append((done.feature, *_numbers(done), *_dev_columns(development)))
-            recorder.record(len(rows), _finite(done.log_loss), number / self.rounds, **_dev_numbers(development))
+            rows.append((done.feature, *round_numbers(done), *dev_columns(development)))
+            recorder.record(len(rows), finite_loss(done.log_loss), number / self.rounds, **dev_numbers(development))
             watch.look(len(rows), weights)
             if watch.over:
                 why = f"no gain on the development data in {self.patience} rounds"
@@ -229,9 +230,6 @@ class BoostingLearner(LinearLearner):
         self._rounds = arrays["rounds"]
 
 
-WORDS = ("feature", "kind", "attribute", "label", "previous_label")
-
-
 class SequenceBoost(BoostingLearner):
     """Minimises Σ_i π^{l_i} (1/p(y^i | x^i) - 1), a bound on the number of labellings that beat the truth, one feature a
     round, by bounds on what a step does to it.
@@ -348,57 +346,6 @@ class ViterbiBoost(BoostingLearner):
         names = (*encoded.vocabulary.names, *_free_names(self.classes_, encoded.vocabulary))
         offsets = np.arange(encoded.n_positions + 1)
         return EncodedSequences(encoded.indptr + np.cumsum(more), indices, values, offsets, Alphabet(names))
-
-
-class _Watch:
-    """Early stopping: remembers the best round and its weights."""
-
-    def __init__(self, development: Development | None, patience: int, begin: int):
-        self._development, self._patience = development, patience
-        self._best, self._round, self._now, self._weights = -math.inf, begin, begin, None
-
-    def look(self, number: int, weights: LinearWeights) -> None:
-        self._now = number
-        if self._development is None or not self._patience:
-            return
-        if self._development.score > self._best:
-            self._best, self._round, self._weights = self._development.score, number, weights.flat.copy()
-
-    @property
-    def over(self) -> bool:
-        return self._weights is not None and self._now - self._round >= self._patience
-
-    def best_round(self, last: int) -> int:
-        return last if self._weights is None else self._round
-
-    def best_weights(self, weights: LinearWeights) -> LinearWeights:
-        if self._weights is not None:
-            weights.flat[:] = self._weights
-        return weights
-
-
-def _numbers(done: Round) -> tuple[float, ...]:
-    """In the order of NUMBERS, without development data."""
-    return (
-        done.step, done.pseudo_accuracy, done.bound, done.ratio, _finite(done.log_loss), done.log_loss, done.sequences,
-        done.tokens, float(done.evaluations),
-    )  # fmt: skip
-
-
-def _dev_columns(development: Development | None) -> tuple[float, float]:
-    return (math.nan, math.nan) if development is None else (development.accuracy, development.f1)
-
-
-def _dev_numbers(development: Development | None) -> dict[str, float]:
-    """What the history says of development data."""
-    if development is None:
-        return {}
-    numbers = {"dev_accuracy": development.accuracy, "dev_f1": development.f1}
-    return {name: value for name, value in numbers.items() if not math.isnan(value)}
-
-
-def _finite(log_loss: float) -> float:
-    return math.exp(log_loss) if log_loss < math.log(LARGEST) else LARGEST
 
 
 def _free_names(classes: list[str], vocabulary: Alphabet) -> list[str]:

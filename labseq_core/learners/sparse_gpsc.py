@@ -105,18 +105,10 @@ class SparseGPSC(KernelLearner):
         self.memory = memory
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
-        observations = Observations.of(encoded)
-        constraints = self._constraints()
-        work = self._work(encoded)
-        self.route_ = (
-            choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "gram"
-        )
-        gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, self._bytes)
-        scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
-        expansion = Expansion(scoring, labels, self.l2)
+        observations, expansion = self._problem(encoded, labels)
         basis = BASES[self.basis](expansion)
         wanted = min(self._wanted(encoded), basis.n_coordinates())
-        follow = _Following(self.kernel, observations, dev, constraints, self._bytes)
+        follow = _Following(self.kernel, observations, dev, self._constraints(), self._bytes)
         touched = np.zeros(len(observations), dtype=np.bool_)
         taken: dict[Key, Path] = {}
         step, idle, next_row, next_refit = 0, 0, 1, 1.0
@@ -141,11 +133,9 @@ class SparseGPSC(KernelLearner):
         recorder.record(0, expansion.objective, 0.0, **row())
         candidates = self._candidates(basis, len(encoded))
         while step < self.max_iter and not recorder.stopped:
-            if len(basis.seen) >= wanted:
-                self.stop_reason_ = "all coordinates asked for are there"
-                break
-            if idle >= len(encoded):
-                self.stop_reason_ = "no slope is large enough"
+            if len(basis.seen) >= wanted or idle >= len(encoded):
+                enough = len(basis.seen) >= wanted
+                self.stop_reason_ = "all coordinates asked for are there" if enough else "no slope is large enough"
                 break
             sequences = next(candidates)
             idle += len(encoded) if self.select == "best" else len(sequences)
@@ -156,10 +146,7 @@ class SparseGPSC(KernelLearner):
             step, before = step + 1, expansion.objective
             basis.seen.update(chosen)
             taken |= chosen
-            if self.refit == "all":
-                fit(taken.values(), WELL)
-            else:
-                fit(chosen.values(), STEP)
+            fit(*((taken.values(), WELL) if self.refit == "all" else (chosen.values(), STEP)))
             if self.refit == "growth" and next_refit <= len(taken) < wanted:
                 fit(taken.values(), ROUGH)
                 next_refit = GROWTH * len(taken)
@@ -176,6 +163,17 @@ class SparseGPSC(KernelLearner):
         if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:
             recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
         self._keep(observations, expansion, basis, step, recorder)
+
+    def _problem(self, encoded: EncodedSequences, labels: np.ndarray) -> tuple[Observations, Expansion]:
+        """The distinct observations, and an expansion in them that has no coordinate yet."""
+        observations = Observations.of(encoded)
+        work = self._work(encoded)
+        self.route_ = (
+            choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "gram"
+        )
+        gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, self._bytes)
+        scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, self._constraints())
+        return observations, Expansion(scoring, labels, self.l2)
 
     def _wanted(self, encoded: EncodedSequences) -> int:
         return self.coordinates or max(1, round(self.fraction * encoded.n_positions))

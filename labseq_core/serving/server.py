@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import gc
 import importlib
-import pkgutil
 import sys
 import threading
 import time
 import traceback
 from pathlib import Path
+
+from labseq_core.serving.settings import LOADING
 
 _loading: list[threading.Thread] = []
 
@@ -41,12 +42,10 @@ def _load() -> None:
 
     while not runtime.exists():  # both at once would keep the browser waiting
         time.sleep(0.01)
-    import pages.ui
-
-    for module in pkgutil.walk_packages(pages.ui.__path__, "pages.ui."):
-        importlib.import_module(module.name)
+    loading = importlib.import_module(LOADING)
+    loading.load()
     _compile_beside()
-    _draw_first_chart()
+    loading.draw_first_chart()
     # What has just been loaded is no garbage: nobody needs to look through it again.
     gc.collect()
     gc.freeze()
@@ -67,16 +66,6 @@ def page_delivered() -> None:
 
         if background.of_server is not None:
             background.of_server.visited()
-
-
-def _draw_first_chart() -> None:
-    """Into the memory of charts: plotly loads much at its first."""
-    from labseq_core.experiments import default_results
-    from pages.ui import cached as caching
-    from pages.ui.drawing import charts
-
-    for found in list(default_results().values())[:1]:
-        charts.score_bars(found.summary(), caching.best_accuracy(found.config.dataset))
 
 
 def go_on() -> None:

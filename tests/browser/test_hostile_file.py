@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import MethodChoice
 from labseq_core.experiments.store.run_store import RunStore
-from labseq_core.serving.settings import MAX_UPLOAD_MEGABYTES
 from pages.ui.choices.session import UNEXPECTED
 from tests.browser import hostile
 from tests.browser.conftest import Watched

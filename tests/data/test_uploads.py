@@ -8,8 +8,8 @@ import pytest
 from labseq_core.checks import LabSeqError
 from labseq_core.data.catalogue import Catalogue, dataset_info, load_dataset, store_upload
 from labseq_core.data.formats.registry import DataError
+from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import load_upload
-from labseq_core.serving.settings import MAX_UPLOAD_MEGABYTES
 
 DATA = b"".join(b"w%d N B-X\nv O O\n\n" % number for number in range(20))
 

@@ -7,7 +7,7 @@ import pytest
 
 from labseq_core import SequenceBoost
 from labseq_core.compiling.routines import parallel_from
-from labseq_core.solvers.boosting import rounds as coordinate_boosting
+from labseq_core.solvers.boosting import state
 from tests.solvers.test_boosting import make, random_weights
 
 NEAR = 1e-7  # relative
@@ -139,13 +139,13 @@ def test_what_is_negligible_changes_nothing(bound, monkeypatch):
     Y = [rng.integers(3, size=length).tolist() for length in lengths]
     X = [[{f"{label if rng.random() < 0.9 else 'n'}{rng.integers(3)}": 1.0} for label in y] for y in Y]
     lazy = make(X, Y, 3, bound=bound, smoothing=1e-4, naive=False)[0]
-    monkeypatch.setattr(coordinate_boosting, "NEGLIGIBLE", np.inf)
+    monkeypatch.setattr(state, "NEGLIGIBLE", np.inf)
     eager = make(X, Y, 3, bound=bound, smoothing=1e-4, naive=False)[0]
     looked_at = []
     for _ in range(60):
-        monkeypatch.setattr(coordinate_boosting, "NEGLIGIBLE", 46.0)
+        monkeypatch.setattr(state, "NEGLIGIBLE", 46.0)
         one = lazy.round()
-        monkeypatch.setattr(coordinate_boosting, "NEGLIGIBLE", np.inf)
+        monkeypatch.setattr(state, "NEGLIGIBLE", np.inf)
         other = eager.round()
         assert one.feature == other.feature
         np.testing.assert_allclose(
@@ -154,4 +154,4 @@ def test_what_is_negligible_changes_nothing(bound, monkeypatch):
         assert other.looked_at == other.tokens
         looked_at.append(one.looked_at)
     assert looked_at[0] < 0.5 < max(looked_at)
-    assert np.count_nonzero(lazy._weights) > 25  # all but those that are learned
+    assert np.count_nonzero(lazy.weights) > 25  # all but those that are learned

@@ -1,11 +1,6 @@
 """Boosting one feature a round on chains: T Algorithms 3 and 4, B 5; and its twin for the log loss, T 3.7.
 
-A round takes the feature with the smallest bound, moves its weight, and repeats inference only on the sequences in which
-that feature can fire. Derivatives v_t(σ) of the loss with respect to the node scores of all positions, the weights
-W_i = w_i (1/p_i - 1) of all sequences, and the sums behind all bounds are kept from round to round.
-
-Of the exponential loss a few sequences own nearly all. The others are left alone as long as they are negligible, which is
-known without looking: a step Δ multiplies W_i by at most e^{|Δ| (U_i - L_i)}, so each has a ceiling that only a look lowers.
+A round takes the feature with the smallest bound and moves its weight.
 """
 
 from __future__ import annotations
@@ -13,20 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from labseq_core.chain import ChainPotentials
-from labseq_core.chain.off_truth import OffTruth, off_truth
-from labseq_core.compiling.routines import BatchRoutine
 from labseq_core.solvers.boosting import selection
-from labseq_core.solvers.boosting.features import FeatureLists
+from labseq_core.solvers.boosting.state import BoostingState
 from labseq_core.solvers.boosting.steps import exact_step, majorised_log_step
 
-FALLEN = 1e-4  # sums are made anew when the loss is this small against the loss at which they were last made
-LEARNED = -230.0  # log of a loss at which nothing is left to learn: all sequences are certain
 ROUNDING = 1e-12  # a reduction below this part of the loss may be one of rounding only
-NEGLIGIBLE = 46.0  # a sequence whose weight is e^-46 of the sum, 1e-20, is as good as learned: it is left alone
-KEY_SMOOTHING = 0.03  # keys are made for this part of ε ΣW, so that they hold until it has fallen so far
 
 
 @dataclass(frozen=True)
@@ -45,275 +31,28 @@ class Round:
     evaluations: int  # passes over them to find an exact step
 
 
-class Booster:
-    """The state of a fit. `potentials` are those of `lists` (longest first) and are changed in place.
-
-    bound: "loose", "tight" or "exact". inverse_probability: the exponential loss; otherwise the log loss.
-    log_weights: log w_i of each sequence.
-    """
-
-    def __init__(
-        self,
-        lists: FeatureLists,
-        potentials: ChainPotentials,
-        *,
-        bound: str,
-        smoothing: float,
-        log_weights: np.ndarray,
-        inverse_probability: bool = True,
-    ):
-        self.lists, self.potentials, self.bound, self.smoothing = lists, potentials, bound, smoothing
-        self.inverse_probability, self.log_weights = inverse_probability, log_weights
-        n_sequences, (n_positions, n_labels) = len(potentials), potentials.node.shape
-        self._lengths = np.diff(potentials.offsets)
-        self._derivative = np.zeros((n_positions, n_labels))  # v
-        self._change = np.zeros((n_positions, n_labels))
-        self._edge_derivative = np.zeros((n_sequences, n_labels * n_labels))
-        self._edge_change = np.zeros((n_sequences, n_labels * n_labels))
-        self._weights, self._weight_change = np.zeros(n_sequences), np.zeros(n_sequences)
-        self._factors = np.ones(n_sequences)
-        self._log_ceilings = np.full(n_sequences, np.inf)  # log W_i is not above
-        self.log_p, self._rest = np.zeros(n_sequences), np.zeros(n_sequences)
-        self._in_log_domain = np.zeros(n_sequences, dtype=np.bool_)
-        slots, edges = lists.slots, lists.edge_slots
-        self._coefficients = np.zeros((slots.exponents.size, n_labels))
-        self._edge_coefficients = np.zeros((edges.exponents.size, n_labels * n_labels))
-        self._slopes = np.zeros((lists.n_attributes + n_labels, n_labels))  # m_k
-        self._keys = np.zeros(lists.n_attributes)
-        self._block_keys = np.zeros(-(-lists.n_attributes // selection.BLOCK))
-        self._stale = np.zeros(lists.n_attributes, dtype=np.bool_)
-        self._smallest = _smallest_exponents(slots.pointer, slots.exponents)
-        self._pair_kinds = np.eye(n_labels, dtype=np.int64).ravel()
-        self._shapes = _shapes(lists) if bound == "loose" else None
-        self._last_gain, self._total, self._reference = 0.0, 0.0, 0.0
-        self._refresh()
-
-    # What is known
-
-    @property
-    def log_loss(self) -> float:
-        """The logarithm of Σ_i w_i (1/p_i - 1), or of Σ_i -log p_i."""
-        if not self.inverse_probability:
-            loss = -float(self.log_p.sum())
-            return math.log(loss) if loss > 0.0 else -math.inf
-        return self._reference + math.log(self._total) if self._total > 0.0 else -math.inf
-
-    @property
-    def in_log_domain(self) -> int:
-        """How many sequences needed the log domain when they were last looked at."""
-        return int(self._in_log_domain.sum())
-
-    # A round
+class Booster(BoostingState):
+    """A fit, round by round."""
 
     def round(self) -> Round | None:
         """Choose a feature, move its weight; None where no feature reduces the bound any more."""
-        feature, step, gain = self._select()
-        if feature < 0 or step == 0.0 or not gain > ROUNDING * self._total:
+        feature, step, gain = self.select()
+        if feature < 0 or step == 0.0 or not gain > ROUNDING * self.total:
             return None
-        slope = float(self._slopes.flat[feature])
+        slope = float(self.slopes.flat[feature])
         upper, lower = self.range_of(feature)
-        accuracy = float(selection.pseudo_accuracy_of(slope, upper, lower, self._total))
-        before, before_log = self._loss(), self.log_loss
+        accuracy = float(selection.pseudo_accuracy_of(slope, upper, lower, self.total))
+        before, before_log = self.loss(), self.log_loss
         evaluations = 0
         if self.bound == "exact":
             step, evaluations = exact_step(self, feature, step)
         elif not self.inverse_probability and self.bound == "tight":
             step, gain = majorised_log_step(self, feature, step)
-        self._last_gain = gain
-        looked_at = self._move(feature, step)
+        self.last_gain = gain
+        looked_at = self.move(feature, step)
         after = self.log_loss
         sequences, touched = self.lists.share_of(feature)
         return Round(
             feature, step, accuracy, 1.0 - gain / before, math.exp(after - before_log), after, sequences, touched,
-            float(self._lengths[looked_at].sum() / self._lengths.sum()), evaluations,
+            float(self.lengths[looked_at].sum() / self.lengths.sum()), evaluations,
         )  # fmt: skip
-
-    def range_of(self, feature: int) -> tuple[float, float]:
-        """U_k and L_k."""
-        slots, first_pair = self.lists.slots, self.lists.n_attributes * self.lists.n_labels
-        if feature < first_pair:
-            return float(slots.upper.flat[feature]), float(slots.lower.flat[feature])
-        edges = self.lists.edge_slots
-        return float(edges.upper[0, feature - first_pair]), float(edges.lower[0, feature - first_pair])
-
-    def _loss(self) -> float:
-        """What bounds and ratios refer to, on the scale of the sums."""
-        return self._total if self.inverse_probability else -float(self.log_p.sum())
-
-    def _select(self) -> tuple[int, float, float]:
-        slots, edges = self.lists.slots, self.lists.edge_slots
-        if self.log_loss < LEARNED:
-            return -1, 0.0, 0.0
-        if self.bound == "loose":
-            shapes, upper, lower = self._shapes
-            return selection.select_loose(self._slopes.ravel(), shapes, upper, lower, self._total, self.smoothing)
-        smoothing = self.smoothing * self._total
-        if smoothing < self._key_smoothing:
-            self._key_smoothing = KEY_SMOOTHING * smoothing
-            self._update(np.empty(0, dtype=np.int64), everything=True)
-        return selection.select_tight(
-            slots.pointer, slots.exponents, self._coefficients, self._smallest, slots.upper, slots.lower, self._keys,
-            self._block_keys, edges.exponents, self._edge_coefficients, edges.upper, edges.lower, smoothing,
-            self._key_smoothing,
-        )  # fmt: skip
-
-    def _move(self, feature: int, step: float) -> np.ndarray:
-        """Add to a weight, and bring everything up to date that depends on it; gives the sequences that were looked at."""
-        lists, n_labels = self.lists, self.lists.n_labels
-        if feature < lists.n_attributes * n_labels:
-            positions, values = lists.entries_of(feature // n_labels)
-            np.add.at(self.potentials.node, (positions, feature % n_labels), step * values)
-        else:
-            pair = feature - lists.n_attributes * n_labels
-            self.potentials.edge[pair // n_labels, pair % n_labels] += step
-        touched, widths = lists.widths_of(feature)
-        self._log_ceilings[touched] += abs(step) * widths
-        looked_at = touched[self._matters(touched)]
-        self._infer(looked_at, self._reference, self.inverse_probability)
-        self._take_weights(looked_at)
-        woken = self._woken()
-        if woken.size:
-            self._infer(woken, self._reference, self.inverse_probability)
-            self._take_weights(woken)
-            looked_at = np.union1d(looked_at, woken)
-        if self._total < FALLEN * self._refreshed_at:
-            self._refresh()
-        else:
-            self._commit(looked_at)
-            self._update(looked_at)
-        return looked_at
-
-    def _matters(self, sequences: np.ndarray) -> np.ndarray:
-        """Which of some sequences have a weight, or may have one that is not negligible."""
-        if not self.inverse_probability:
-            return np.ones(sequences.size, dtype=np.bool_)
-        return (self._weights[sequences] > 0.0) | (self._log_ceilings[sequences] > self.log_loss - NEGLIGIBLE)
-
-    def mattering(self, sequences: np.ndarray, widths: np.ndarray, step: float) -> np.ndarray:
-        """Which of some sequences may matter after a step on a feature with the given widths there."""
-        if not self.inverse_probability:
-            return sequences
-        return sequences[self._log_ceilings[sequences] + abs(step) * widths > self.log_loss - NEGLIGIBLE]
-
-    def _woken(self) -> np.ndarray:
-        """Sequences that were negligible and may not be so any more, since the loss has fallen."""
-        if not self.inverse_probability:
-            return np.empty(0, dtype=np.int64)
-        return np.flatnonzero((self._weights == 0.0) & (self._log_ceilings > self.log_loss - NEGLIGIBLE))
-
-    def _refresh(self) -> None:
-        """Everything from scratch, on a new scale: weights are kept relative to the largest one."""
-        looked_at = np.arange(len(self._lengths))
-        looked_at = looked_at[self._matters(looked_at)]
-        self._infer(looked_at, 0.0, False)
-        self._reference = 0.0
-        if self.inverse_probability:
-            # Those that were not looked at have lower ceilings: the largest weight is not among them.
-            highest = float(self._log_weights_of(looked_at).max(initial=-np.inf))
-            self._reference = highest if highest > -np.inf else 0.0
-            self._factors[looked_at] = np.exp(self.log_weights[looked_at] - self.log_p[looked_at] - self._reference)
-        for sums in (
-            self._derivative, self._edge_derivative, self._weights, self._coefficients, self._edge_coefficients,
-            self._slopes, self._keys,
-        ):  # fmt: skip
-            sums[:] = 0.0
-        self._take_weights(looked_at)
-        self._commit(looked_at)
-        self._factors[:] = 1.0
-        self._key_smoothing = KEY_SMOOTHING * self.smoothing * self._total
-        self._update(looked_at)
-        self._refreshed_at = self._total
-
-    def _infer(self, touched: np.ndarray, reference: float, inverse_probability: bool) -> None:
-        """Inference on some sequences; derivatives go to `_change` for the moment."""
-        found = OffTruth(self._change, self._edge_change, self._rest, self.log_p, self._in_log_domain)
-        off_truth(self.potentials, self.lists.labels, touched, self.log_weights - reference, inverse_probability, found)
-
-    def _log_weights_of(self, sequences: np.ndarray) -> np.ndarray:
-        """log W_i = log w_i + log(1/p_i - 1) of sequences that were just looked at."""
-        with np.errstate(divide="ignore"):
-            return self.log_weights[sequences] - self.log_p[sequences] + np.log(self._rest[sequences])
-
-    def _take_weights(self, looked_at: np.ndarray) -> None:
-        """New weights, 0 for those that are negligible."""
-        new, before = np.ones(looked_at.size), self._weights[looked_at]
-        if self.inverse_probability:
-            self._log_ceilings[looked_at] = self._log_weights_of(looked_at)
-            new = np.exp(self._log_ceilings[looked_at] - self._reference)
-        self._weights[looked_at] = new
-        if self.inverse_probability:
-            new[new < math.exp(-NEGLIGIBLE) * self._weights.sum()] = 0.0
-            self._weights[looked_at] = new
-        self._weight_change[looked_at] = new - before
-        self._total = float(self._weights.sum())
-
-    def _commit(self, touched: np.ndarray) -> None:
-        work = int(self._lengths[touched].sum()) * self.lists.n_labels
-        chunks = np.unique(np.linspace(0, touched.size, 33).astype(np.int64))
-        _commit_changes(
-            touched, chunks, self.potentials.offsets, self._weights, self._factors, self._derivative, self._change,
-            self._edge_derivative, self._edge_change, work=work,
-        )  # fmt: skip
-
-    def _update(self, touched: np.ndarray, everything: bool = False) -> None:
-        """Sums and keys after some sequences have changed."""
-        lists, slots, edges = self.lists, self.lists.slots, self.lists.edge_slots
-        selection.update_sums(
-            touched, lists.part_bounds, lists.first_incidence, lists.attribute, lists.entry_pointer, lists.entry_position,
-            lists.entry_value, slots.high.ravel(), slots.low.ravel(), slots.present_pointer, slots.present_label,
-            slots.present_high, slots.present_low, slots.pointer, slots.exponents, self._coefficients, self._smallest,
-            slots.upper, slots.lower, self._change, self._weight_change, self._key_smoothing, 0.5 * self._last_gain,
-            self._slopes, self._keys, self._stale, everything,
-            work=30 * int(self._lengths[touched].sum()) * lists.n_labels,
-        )  # fmt: skip
-        if self._keys.size:
-            firsts = np.arange(0, self._keys.size, selection.BLOCK)
-            np.maximum.reduceat(self._keys, firsts, out=self._block_keys)
-        paired = touched[self._lengths[touched] >= 2]
-        selection.update_edge_sums(
-            paired, edges.high, edges.present_pointer, edges.present_label, edges.present_high, edges.present_low,
-            edges.exponents, self._edge_coefficients, self._pair_kinds, self._edge_change,
-            self._weight_change,
-        )  # fmt: skip
-        slopes = edges.exponents @ np.maximum(self._edge_coefficients, 0.0)
-        self._slopes[lists.n_attributes :] = slopes.reshape(lists.n_labels, lists.n_labels)
-
-
-def _smallest_exponents(pointer: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """The smallest |exponent| of each attribute; 1 for an attribute without slots."""
-    smallest = np.ones(pointer.size - 1)
-    some = np.flatnonzero(np.diff(pointer))
-    if some.size:
-        smallest[some] = np.minimum.reduceat(np.abs(exponents), pointer[some])
-    return smallest
-
-
-def _shapes(lists: FeatureLists) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features of the same U and L: which of these pairs each feature has, and the pairs."""
-    upper = np.concatenate([lists.slots.upper.ravel(), lists.edge_slots.upper.ravel()])
-    lower = np.concatenate([lists.slots.lower.ravel(), lists.edge_slots.lower.ravel()])
-    pairs, shapes = np.unique(np.stack([upper, lower], axis=1), axis=0, return_inverse=True)
-    return shapes.ravel().astype(np.int32), pairs[:, 0].copy(), pairs[:, 1].copy()
-
-
-@BatchRoutine
-def _commit_changes(
-    first_chunk, end_chunk, touched, chunks, offsets, weights, factors, derivative, change, edge_derivative, edge_change
-):
-    """Take over new derivatives, factors times `change`, and leave there by how much they differ from the old ones.
-
-    Derivatives of a sequence without weight are 0.
-    """
-    for chunk in range(first_chunk, end_chunk):
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            i = touched[place]
-            factor = factors[i] if weights[i] > 0.0 else 0.0
-            for t in range(offsets[i], offsets[i + 1]):
-                for s in range(derivative.shape[1]):
-                    new = factor * change[t, s]
-                    change[t, s] = new - derivative[t, s]
-                    derivative[t, s] = new
-            for k in range(edge_derivative.shape[1]):
-                new = factor * edge_change[i, k]
-                edge_change[i, k] = new - edge_derivative[i, k]
-                edge_derivative[i, k] = new

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from labseq_core.chain.shifted import FeatureShift, shifted_rest
 from labseq_core.solvers.boosting.bounds import FARTHEST, loose_step, tight_step
 from labseq_core.solvers.boosting.selection import pseudo_accuracy_of
-
-if TYPE_CHECKING:
-    from labseq_core.solvers.boosting.rounds import Booster
+from labseq_core.solvers.boosting.state import BoostingState
 
 EVALUATIONS = 50
 SMALL = 1e-3  # a relative change of the step this small is the last: the error left is about its square
 
 
-def exact_step(booster: Booster, feature: int, first: float) -> tuple[float, int]:
+def exact_step(state: BoostingState, feature: int, first: float) -> tuple[float, int]:
     """The minimiser of the loss itself (plus smoothing) along one feature, and how many evaluations it took."""
-    lists = booster.lists
+    lists = state.lists
     touched, widths = lists.widths_of(feature)
-    shift = feature_shift(booster, feature)
+    shift = feature_shift(state, feature)
 
     def slope_and_curvature(step: float) -> tuple[float, float]:
-        sequences = booster.mattering(touched, widths, step)
-        weights = booster.log_weights[sequences] - booster._reference
-        log_odds, mean, square = shifted_rest(booster.potentials, lists.labels, shift, step, sequences)
-        if booster.inverse_probability:
+        sequences = state.mattering(touched, widths, step)
+        weights = state.log_weights[sequences] - state.reference
+        log_odds, mean, square = shifted_rest(state.potentials, lists.labels, shift, step, sequences)
+        if state.inverse_probability:
             with np.errstate(over="ignore"):
                 odds = np.exp(np.minimum(log_odds + weights, 700.0))
             return float(odds @ mean), float(odds @ square)
@@ -37,12 +34,12 @@ def exact_step(booster: Booster, feature: int, first: float) -> tuple[float, int
         expected = rest * mean
         return float(expected.sum()), float((rest * square - expected * expected).sum())
 
-    return _newton(_smoothed(slope_and_curvature, booster, feature), first, farthest(booster, feature))
+    return _newton(_smoothed(slope_and_curvature, state, feature), first, farthest(state, feature))
 
 
-def majorised_log_step(booster: Booster, feature: int, first: float) -> tuple[float, float]:
+def majorised_log_step(state: BoostingState, feature: int, first: float) -> tuple[float, float]:
     """The minimiser of Σ_i log(s_i e^{Δ L_i} + (1 - s_i) e^{Δ U_i}) (plus smoothing), and by how much that sum falls."""
-    upper, lower, share, _ = sequence_chords(booster, feature)
+    upper, lower, share, _ = sequence_chords(state, feature)
 
     def slope_and_curvature(step: float) -> tuple[float, float]:
         low, high = share * np.exp(step * lower), (1.0 - share) * np.exp(step * upper)
@@ -50,13 +47,13 @@ def majorised_log_step(booster: Booster, feature: int, first: float) -> tuple[fl
         slope = part * upper + (1.0 - part) * lower
         return float(slope.sum()), float((part * (1.0 - part) * (upper - lower) ** 2).sum())
 
-    step, _ = _newton(_smoothed(slope_and_curvature, booster, feature), first, farthest(booster, feature))
+    step, _ = _newton(_smoothed(slope_and_curvature, state, feature), first, farthest(state, feature))
     return step, -float(np.log1p(share * np.expm1(step * lower) + (1.0 - share) * np.expm1(step * upper)).sum())
 
 
-def sequence_chords(booster: Booster, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def sequence_chords(state: BoostingState, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """U_i, L_i, s_i (T 3.36) and W_i of a feature in each sequence in which it can fire."""
-    lists, n_labels = booster.lists, booster.lists.n_labels
+    lists, n_labels = state.lists, state.lists.n_labels
     first_pair = lists.n_attributes * n_labels
     if feature < first_pair:
         attribute, label = divmod(feature, n_labels)
@@ -65,13 +62,13 @@ def sequence_chords(booster: Booster, feature: int) -> tuple[np.ndarray, np.ndar
         positions, values = lists.entries_of(attribute)
         counts = np.diff(lists.entry_pointer)[incidences]
         starts = np.cumsum(counts) - counts
-        slope = np.add.reduceat(values * booster._derivative[positions, label], starts)
+        slope = np.add.reduceat(values * state.derivative[positions, label], starts)
     else:
         label = feature - first_pair
         slots, incidences = lists.edge_slots, lists.edge_sequences
         kind = int(label // n_labels == label % n_labels)
         sequences = incidences
-        slope = booster._edge_derivative[incidences, label]
+        slope = state.edge_derivative[incidences, label]
     high, low = slots.high[incidences, kind].copy(), slots.low[incidences, kind].copy()
     for place, j in enumerate(incidences.tolist()):
         own = slice(slots.present_pointer[j], slots.present_pointer[j + 1])
@@ -80,16 +77,16 @@ def sequence_chords(booster: Booster, feature: int) -> tuple[np.ndarray, np.ndar
             high[place], low[place] = slots.present_high[own][found[0]], slots.present_low[own][found[0]]
     upper = np.where(high >= 0, slots.exponents[high], 0.0)
     lower = np.where(low >= 0, slots.exponents[low], 0.0)
-    weights = booster._weights[sequences]
+    weights = state.weights[sequences]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (upper - slope / weights) / (upper - lower)
     fires = (upper > lower) & (weights > 0.0)
     return upper[fires], lower[fires], np.clip(share[fires], 0.0, 1.0), weights[fires]
 
 
-def feature_shift(booster: Booster, feature: int) -> FeatureShift:
+def feature_shift(state: BoostingState, feature: int) -> FeatureShift:
     """The feature as `chain.shifted` takes it."""
-    lists, n_labels = booster.lists, booster.lists.n_labels
+    lists, n_labels = state.lists, state.lists.n_labels
     if feature >= lists.n_attributes * n_labels:
         previous, label = divmod(feature - lists.n_attributes * n_labels, n_labels)
         return FeatureShift(label, None, previous)
@@ -99,19 +96,19 @@ def feature_shift(booster: Booster, feature: int) -> FeatureShift:
     return FeatureShift(feature % n_labels, amounts)
 
 
-def farthest(booster: Booster, feature: int) -> float:
+def farthest(state: BoostingState, feature: int) -> float:
     """A step beyond this gains nothing more. Smoothing alone keeps steps finite, whatever counts the labellings have."""
-    if booster.smoothing > 0.0:
+    if state.smoothing > 0.0:
         return math.inf
-    pair = feature >= booster.lists.n_attributes * booster.lists.n_labels
-    smallest = 1.0 if pair else float(booster._smallest[feature // booster.lists.n_labels])
+    pair = feature >= state.lists.n_attributes * state.lists.n_labels
+    smallest = 1.0 if pair else float(state.smallest[feature // state.lists.n_labels])
     return FARTHEST / smallest
 
 
-def _smoothed(function: Callable, booster: Booster, feature: int) -> Callable:
+def _smoothed(function: Callable, state: BoostingState, feature: int) -> Callable:
     """Adds the derivatives of ε ΣW [ψ_U(Δ) + ψ_{-L}(-Δ)]."""
-    smoothing = booster.smoothing * booster._total
-    upper, lower = booster.range_of(feature)
+    smoothing = state.smoothing * state.total
+    upper, lower = state.range_of(feature)
 
     def with_smoothing(step: float) -> tuple[float, float]:
         slope, curvature = function(step)
@@ -150,35 +147,35 @@ def _newton(function: Callable[[float], tuple[float, float]], first: float, limi
     return sign * distance, evaluations
 
 
-def bounds_along(booster: Booster, feature: int, steps: np.ndarray) -> dict[str, np.ndarray]:
+def bounds_along(state: BoostingState, feature: int, steps: np.ndarray) -> dict[str, np.ndarray]:
     """Loose bound, tight bound and Z itself for steps on one feature (T Fig. 3.1), relative to the present loss."""
-    lists, total = booster.lists, booster._total
-    upper, lower = booster.range_of(feature)
-    accuracy = pseudo_accuracy_of(float(booster._slopes.flat[feature]), upper, lower, total)
-    sequences, shift = lists.sequences_of(feature).astype(np.int64), feature_shift(booster, feature)
-    weights = booster.log_weights[sequences] - booster._reference
-    chord_upper, chord_lower, share, chord_weights = sequence_chords(booster, feature)
+    lists, total = state.lists, state.total
+    upper, lower = state.range_of(feature)
+    accuracy = pseudo_accuracy_of(float(state.slopes.flat[feature]), upper, lower, total)
+    sequences, shift = lists.sequences_of(feature).astype(np.int64), feature_shift(state, feature)
+    weights = state.log_weights[sequences] - state.reference
+    chord_upper, chord_lower, share, chord_weights = sequence_chords(state, feature)
     found: dict[str, list[float]] = {"loose": [], "tight": [], "exact": []}
     for step in steps.tolist():
         gained = share * np.expm1(step * chord_lower) + (1.0 - share) * np.expm1(step * chord_upper)
-        log_odds = shifted_rest(booster.potentials, lists.labels, shift, step, sequences)[0]
-        moved = float(np.exp(log_odds + weights).sum() - booster._weights[sequences].sum())
+        log_odds = shifted_rest(state.potentials, lists.labels, shift, step, sequences)[0]
+        moved = float(np.exp(log_odds + weights).sum() - state.weights[sequences].sum())
         found["loose"].append(accuracy * math.exp(step * lower) + (1.0 - accuracy) * math.exp(step * upper))
         found["tight"].append(1.0 + float(chord_weights @ gained) / total)
         found["exact"].append(1.0 + moved / total)
     return {kind: np.array(values) for kind, values in found.items()}
 
 
-def minimisers_along(booster: Booster, feature: int) -> dict[str, float]:
+def minimisers_along(state: BoostingState, feature: int) -> dict[str, float]:
     """The smoothed steps that minimise each of the three, for one feature."""
-    total = booster._total
-    upper, lower = booster.range_of(feature)
-    accuracy = pseudo_accuracy_of(float(booster._slopes.flat[feature]), upper, lower, total)
-    loose, _ = loose_step(accuracy, upper, lower, booster.smoothing)
-    chord_upper, chord_lower, share, weights = sequence_chords(booster, feature)
+    total = state.total
+    upper, lower = state.range_of(feature)
+    accuracy = pseudo_accuracy_of(float(state.slopes.flat[feature]), upper, lower, total)
+    loose, _ = loose_step(accuracy, upper, lower, state.smoothing)
+    chord_upper, chord_lower, share, weights = sequence_chords(state, feature)
     exponents = np.concatenate([chord_lower, chord_upper])
     coefficients = np.concatenate([weights * share, weights * (1.0 - share)])
     some = exponents != 0.0
-    tight = tight_step(exponents[some], coefficients[some], upper, lower, booster.smoothing * total)
-    exact = exact_step(booster, feature, tight)[0] if tight else 0.0
+    tight = tight_step(exponents[some], coefficients[some], upper, lower, state.smoothing * total)
+    exact = exact_step(state, feature, tight)[0] if tight else 0.0
     return {"loose": loose, "tight": tight, "exact": exact}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.experiments import import_run
-from labseq_core.serving.settings import MAX_UPLOAD_MEGABYTES
 from pages.ui.choices import session
 from pages.ui.history import list as history_list
 

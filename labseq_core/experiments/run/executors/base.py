@@ -49,14 +49,3 @@ class Executor(Protocol):
         """Called about once a second."""
 
     def close(self) -> None: ...
-
-
-def executor_for(scheduler: str | None) -> Executor:
-    """Processes of this machine, or the Dask cluster at an address."""
-    if scheduler:
-        from labseq_core.experiments.run.executors.dask_cluster import DaskCluster
-
-        return DaskCluster(scheduler)
-    from labseq_core.experiments.run.executors.local import LocalProcesses
-
-    return LocalProcesses()
