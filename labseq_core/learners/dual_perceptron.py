@@ -6,7 +6,8 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import ExplicitSize, Gram, Kernel, Observations, explicit_map
+from labseq_core.kernels import Gram, Kernel, Observations, explicit_map
+from labseq_core.kernels.route import perceptron_costs, route_of_updates
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, SEED, Option
@@ -16,9 +17,6 @@ from labseq_core.solvers.perceptron.averaged_updates import blocks_of
 from labseq_core.solvers.perceptron.dual_updates import DualCounters, ExplicitUpdates, GramUpdates
 
 BLOCK_TOKENS = {"explicit": 20_000, "gram": 2_000}  # between two looks at the callback
-# For the choice of a route, in nanoseconds: a feature made, and scored with all labels; a kernel value made, and added.
-_MAKE_FEATURE, _SCORE_FEATURE, _MAKE_VALUE, _ADD_VALUE = 40.0, 20.0, 8.0, 1.0
-_EVER_WRONG, _WRONG_A_PASS = 0.12, 0.03  # shares of positions, a guess
 
 
 class DualPerceptron(KernelLearner):
@@ -72,7 +70,11 @@ class DualPerceptron(KernelLearner):
         observations = Observations.of(encoded)
         counters = self._counters(observations, encoded, labels)
         self.n_observations_ = len(observations)
-        self.route_ = self._explicit_or_gram(encoded, lambda size: self._is_explicit_faster(size, encoded.n_positions))
+        self.route_ = route_of_updates(
+            self.kernel, encoded, self.route, self.memory, len(self.classes_), lambda size: perceptron_costs(
+                size, encoded.n_positions, len(observations), len(self.classes_), self.epochs
+            ),
+        )  # fmt: skip
         updates = self._updates(observations, encoded, labels, counters)
         n_sequences, lengths = len(encoded), np.diff(encoded.offsets)
         random = np.random.default_rng(self.seed)
@@ -106,11 +108,6 @@ class DualPerceptron(KernelLearner):
             allowed = ChainPotentials.trusted(start, nothing, edge, np.zeros(n_labels), encoded.offsets)
             refuse_forbidden(path_scores(allowed, labels))
         return DualCounters(np.zeros((len(observations), n_labels)), edge, start, self.eta)
-
-    def _is_explicit_faster(self, size: ExplicitSize, n_positions: int) -> bool:
-        explicit = size.entries * (_MAKE_FEATURE + self.epochs * (_SCORE_FEATURE + len(self.classes_)))
-        values = _EVER_WRONG * _MAKE_VALUE + self.epochs * _WRONG_A_PASS * _ADD_VALUE
-        return explicit <= n_positions * self.n_observations_ * values
 
     def _updates(
         self, observations: Observations, encoded: EncodedSequences, labels: np.ndarray, counters: DualCounters

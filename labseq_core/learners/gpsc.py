@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from labseq_core.chain import viterbi
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, explicit_size, pivoted_cholesky
+from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
-from labseq_core.learners.kernel_learner import KernelLearner, require_room_for_features
-from labseq_core.learners.kernel_options import ETA, GIB, KERNEL, MEMORY, ROUTE
+from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.kernel_learner import KernelLearner
+from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
@@ -28,10 +28,7 @@ USUAL_RANK = 500
 EXACT_UP_TO = 30_000  # observations: all their kernel values are made once in some seconds
 GOAL = "the certificate is small enough"
 _TO_PREPARE = 0.3  # the share of the work, as told to the callback, that making kernel values or features is
-# For the choice of a route, in nanoseconds: a kernel value made, and used for a label; a feature made, and used for a label.
-_MAKE_VALUE, _USE_VALUE, _MAKE_FEATURE, _USE_FEATURE = 5.0, 0.2, 150.0, 2.0
 _USUAL_ITERATIONS = 50
-_FEATURE_BYTES = 8 * 24  # of a weight: what L-BFGS keeps of it
 
 GP_KERNEL = replace(KERNEL, default=Polynomial(2))
 GP_L2 = replace(
@@ -155,8 +152,9 @@ class GPSC(KernelLearner):
         )
         if self.route == "low-rank" or self.rank is not None:
             return "low-rank"
-        work = RouteWork(_USUAL_ITERATIONS * len(observations), _USUAL_ITERATIONS)
-        return choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "low-rank"
+        work = GaussianWork(_USUAL_ITERATIONS * len(observations), _USUAL_ITERATIONS)
+        n_labels = len(self.classes_)
+        return route_of_gaussian(self.kernel, observations, self.route, self.memory, n_labels, work) or "low-rank"
 
     def _gram_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
         gram = Gram(self.kernel, observations, self._bytes)
@@ -240,34 +238,6 @@ class GPSC(KernelLearner):
             self.expansion_ = ExplicitExpansion.restore(arrays, *known)
         else:
             super()._restore(arrays)
-
-
-class RouteWork(NamedTuple):
-    """What a fit will do, estimated."""
-
-    rows: float  # rows of the Gram matrix that are multiplied with coefficients, each time it happens
-    passes: float  # times that all features of all observations are gone through instead
-
-
-def choose_route(
-    kernel: Kernel, observations: Observations, n_labels: int, route: str, memory: float, work: RouteWork
-) -> str | None:
-    """ "gram" or "explicit": for "auto" what is estimated to be faster, of what exists and fits into memory; None: neither."""
-    if route == "gram":
-        return route
-    size, n = explicit_size(kernel, observations.as_sequences()), len(observations)
-    needed = 0 if size is None else size.n_bytes(n_labels) + size.features * n_labels * _FEATURE_BYTES
-    if route == "explicit":
-        if size is not None:  # without any the map says so
-            require_room_for_features(size, needed, memory)
-        return route
-    gram_fits = Gram.n_bytes_whole(kernel, observations) <= memory * GIB
-    if size is not None and needed <= memory * GIB:
-        by_feature = size.entries * (_MAKE_FEATURE + work.passes * n_labels * _USE_FEATURE)
-        by_value = n * (n * _MAKE_VALUE + work.rows * n_labels * _USE_VALUE)
-        if not gram_fits or by_feature <= by_value:
-            return "explicit"
-    return "gram" if gram_fits else None
 
 
 class _Fit:

@@ -9,7 +9,8 @@ import numpy as np
 from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import ExplicitSize, Gram, Kernel, Linear, Observations, explicit_map
+from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map
+from labseq_core.kernels.route import margin_costs, route_of_updates
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
 from labseq_core.learners.linear import LinearLearner
@@ -24,7 +25,6 @@ from labseq_core.solvers.margin.working_set import MarginOptimum, maximise_margi
 from labseq_core.solvers.margin.working_sets import LabelSets
 
 DEV_EVERY = 5  # rounds between two looks at the development data
-_READS = 15  # features of a label at a position that are read in the time in which one score is moved
 
 
 class HMSVM(KernelLearner, LinearLearner):
@@ -107,10 +107,13 @@ class HMSVM(KernelLearner, LinearLearner):
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         require(self._init is None, "HMSVM cannot start from the weights of another model; leave init out")
         rule = MarginRule(self.slack, self.rescale, float(self.C), int(self.max_labellings))
-        self.route_ = self._explicit_or_gram(encoded, lambda size: self._is_explicit_faster(size, encoded))
-        features = self._features(encoded, labels)
+        observations = None if self._is_linear() and self.route != "gram" else Observations.of(encoded)
+        self.route_ = route_of_updates(
+            self.kernel, encoded, self.route, self.memory, len(self.classes_),
+            lambda size: margin_costs(size, encoded.n_positions, len(observations)),
+        )  # fmt: skip
+        features = self._features(encoded, observations, labels)
         refuse_forbidden(path_scores(features.potentials(), labels))
-        observations = None if self._has_weights() else Observations.of(encoded)
         recorder.present = lambda other: self._scored_by(observations, labels, features, other)
 
         def observe(iteration: int) -> dict:
@@ -134,22 +137,16 @@ class HMSVM(KernelLearner, LinearLearner):
     def _is_linear(self) -> bool:
         return self.kernel == Linear()
 
-    def _is_explicit_faster(self, size: ExplicitSize, encoded: EncodedSequences) -> bool:
-        """A visit reads all vectors of a set, feature by feature; a step in a kernel adds a row of kernel values."""
-        return _READS * size.entries / encoded.n_positions <= len(Observations.of(encoded))
-
-    def _features(self, encoded: EncodedSequences, labels: np.ndarray) -> ExplicitFeatures | GramFeatures:
+    def _features(
+        self, encoded: EncodedSequences, observations: Observations | None, labels: np.ndarray
+    ) -> ExplicitFeatures | GramFeatures:
         n_labels, eta = len(self.classes_), float(self.eta)
         constraints = self._constraints()
         if self.route_ == "gram":
-            gram = Gram(self.kernel, Observations.of(encoded), self._bytes)
+            gram = Gram(self.kernel, observations, self._bytes)
             return GramFeatures(gram, encoded.offsets, labels, n_labels, eta, constraints)
         mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
         return ExplicitFeatures(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
-
-    def _has_weights(self) -> bool:
-        """Whether the model is weights of attributes, not an expansion in observations."""
-        return self._is_linear() and self.route_ == "explicit"
 
     def _set_model(
         self, observations: Observations | None, labels: np.ndarray, features: ExplicitFeatures | GramFeatures

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from labseq_core.kernels import Linear
+from labseq_core.kernels.route import ROUTES
 from labseq_core.learners.options import Option
-from labseq_core.scoring.kernel_expansion import ROUTES
 
-GIB = 2**30  # bytes; `memory` is given in this unit
 KERNEL = Option(
     "kernel", "kernel", Linear(),
     "How alike two observations are. linear: what they share; poly: and conjunctions of what they share; rbf: by "

@@ -10,7 +10,8 @@ import numpy as np
 from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
-from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2, RouteWork, choose_route
+from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
@@ -168,9 +169,8 @@ class SparseGPSC(KernelLearner):
         """The distinct observations, and an expansion in them that has no coordinate yet."""
         observations = Observations.of(encoded)
         work = self._work(encoded)
-        self.route_ = (
-            choose_route(self.kernel, observations, len(self.classes_), self.route, self.memory, work) or "gram"
-        )
+        n_labels = len(self.classes_)
+        self.route_ = route_of_gaussian(self.kernel, observations, self.route, self.memory, n_labels, work) or "gram"
         gram = (FeatureGram if self.route_ == "explicit" else Gram)(self.kernel, observations, self._bytes)
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, self._constraints())
         return observations, Expansion(scoring, labels, self.l2)
@@ -178,13 +178,13 @@ class SparseGPSC(KernelLearner):
     def _wanted(self, encoded: EncodedSequences) -> int:
         return self.coordinates or max(1, round(self.fraction * encoded.n_positions))
 
-    def _work(self, encoded: EncodedSequences) -> RouteWork:
+    def _work(self, encoded: EncodedSequences) -> GaussianWork:
         """Each step looks at the slopes of some positions; what there is in the end is gone through many times."""
         wanted, length = self._wanted(encoded), encoded.n_positions / len(encoded)
         taken = min(wanted * (length if self.basis == "sequence" else 1), encoded.n_positions)
         looked_at = {"random": length, "sample": SAMPLE * length, "best": encoded.n_positions}[self.select]
         steps, there_and_back = wanted / self.per_step, 2
-        return RouteWork(steps * looked_at + there_and_back * EVALUATIONS * taken, steps + EVALUATIONS)
+        return GaussianWork(steps * looked_at + there_and_back * EVALUATIONS * taken, steps + EVALUATIONS)
 
     def _candidates(self, basis, n_sequences: int) -> Iterator[list[int]]:
         """Whose turn it is, of which the steepest is taken: each once in a random order, then again; or the best of all."""

@@ -21,18 +21,13 @@ from labseq_core.kernels import (
     ExplicitMap,
     Gram,
     Kernel,
-    Linear,
     Observations,
     cross_product,
     explicit_map,
-    explicit_size,
 )
 from labseq_core.kernels.observations import SparseRows
+from labseq_core.kernels.route import predicts_by_features
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-
-ROUTES = ("auto", "explicit", "gram")
-_LOOK_UP = 20  # products that looking up one feature costs as much as
-_KERNEL_VALUE = 6  # and one kernel value
 
 
 class KernelScoring:
@@ -83,8 +78,7 @@ class KernelExpansion:
     """A fitted expansion: the observations with coefficients, and the coefficients.
 
     route: "gram" evaluates the kernel between new and support observations; "explicit" turns the coefficients into weights
-    of explicit features once and then scores linearly; "auto" takes the cheaper one. The choice depends on the expansion
-    alone, so that a sequence gets the same scores alone and in a batch.
+    of explicit features once and then scores linearly; "auto" takes the cheaper one.
     """
 
     kernel: Kernel
@@ -124,7 +118,7 @@ class KernelExpansion:
     @cached_property
     def _explicit(self) -> tuple[ExplicitMap, LinearWeights] | None:
         """w_f = c_f Σ_j ψ_f(z_j) β[j], if explicit features are the way to go."""
-        if not self._goes_explicit():
+        if not predicts_by_features(self.kernel, self.support, self.route, self.memory, self.n_labels):
             return None
         mapping, mapped = explicit_map(self.kernel, self.support.as_sequences(), scaled=False)
         scoring, nothing = LinearScoring(mapped, self.n_labels), np.zeros(self.n_labels)
@@ -132,17 +126,6 @@ class KernelExpansion:
         if mapping.scale.size:
             weights.node[:] *= mapping.scale[:, np.newaxis]
         return mapping, weights
-
-    def _goes_explicit(self) -> bool:
-        if self.route != "auto":
-            return self.route == "explicit"
-        if self.kernel == Linear():
-            return True
-        size = explicit_size(self.kernel, self.support.as_sequences())
-        if size is None or size.n_bytes(self.n_labels) > self.memory:
-            return False
-        explicit_cost = size.entries / len(self.support) * (self.n_labels + _LOOK_UP)
-        return explicit_cost < len(self.support) * (self.n_labels + _KERNEL_VALUE)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What is saved, beside kernel, eta and vocabulary."""

@@ -6,7 +6,7 @@ import pytest
 from labseq_core import HMSVM, RBF, LabSeqError, Linear, Normalized, Polynomial, load_model
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations, explicit_size
-from labseq_core.learners.kernel_options import GIB
+from labseq_core.kernels.route import GIB, Costs, route_of_updates
 from labseq_core.solvers.margin import gram_scores as gram_features
 from tests.reference import toy
 from tests.reference.margins import DenseMargins
@@ -116,10 +116,9 @@ def test_features_that_do_not_fit_are_not_taken_even_if_faster():
     encoded = encode_attributes([[{f"{t}": 1.0, f"{k}": 1.0} for k in range(20)] for t in range(20, 40)])
     needed = explicit_size(Polynomial(2), encoded).n_bytes(2)
     for bytes_given, route in ((needed, "explicit"), (needed - 1, "gram")):
-        model = HMSVM(kernel=Polynomial(2), memory=bytes_given / GIB)
-        model.classes_ = ["A", "B"]
-        assert model._explicit_or_gram(encoded, lambda size: True) == route
-        assert model._explicit_or_gram(encoded, lambda size: False) == "gram"
+        asked = Polynomial(2), encoded, "auto", bytes_given / GIB, 2
+        assert route_of_updates(*asked, lambda size: Costs(explicit=1.0, gram=2.0)) == route
+        assert route_of_updates(*asked, lambda size: Costs(explicit=2.0, gram=1.0)) == "gram"
 
 
 def test_a_kernel_without_explicit_features_is_learned_saved_and_loaded(tmp_path):
