@@ -56,7 +56,7 @@ CORE = [
     ),
     Break(
         "k-best-rank-lost",
-        "labseq_core/chain/recursions/maxima.py",
+        "labseq_core/chain/recursions/k_best.py",
         "origin_rank[t, s, j] = min(rank[chosen], k - 1)",
         "origin_rank[t, s, j] = 0",
         "the second best labelling is shown as the best one, with another score",

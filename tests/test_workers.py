@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from labseq_core import worker_processes as _workers
+from labseq_core import worker_processes
 
 
 def test_a_worker_started_ahead_is_taken_once_unless_it_has_died():
-    _workers.start_ahead()
-    (ahead,) = _workers._ahead
-    _workers.start_ahead()
-    assert _workers._ahead == [ahead]
-    used = [_workers.take_worker()]
+    worker_processes.start_ahead()
+    (ahead,) = worker_processes._ahead
+    worker_processes.start_ahead()
+    assert worker_processes._ahead == [ahead]
+    used = [worker_processes.take_worker()]
     try:
         assert used == [ahead]
-        _workers.start_ahead()
-        used += _workers._ahead
+        worker_processes.start_ahead()
+        used += worker_processes._ahead
         used[1].kill()
         used[1].wait()
-        used.append(_workers.take_worker())
+        used.append(worker_processes.take_worker())
         assert used[2] is not used[1]
         assert used[2].poll() is None
     finally:

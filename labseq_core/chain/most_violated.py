@@ -13,7 +13,7 @@ import numpy as np
 from labseq_core.chain.derivatives import refuse_forbidden
 from labseq_core.chain.inference import path_scores
 from labseq_core.chain.potentials import ChainPotentials
-from labseq_core.chain.recursions import most_violated as rival_recursions
+from labseq_core.chain.recursions import most_violated
 from labseq_core.chain.recursions.batch import CHUNK_POSITIONS, MAX_CHUNKS
 from labseq_core.chain.recursions.scores import largest_at
 from labseq_core.checks import as_label_indices, require
@@ -167,7 +167,7 @@ def rivals_batch(
         for place in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            scores[place] = rival_recursions.rival_sequence(
+            scores[place] = most_violated.rival_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], labels[begin:end], best, followed
             )
 
@@ -185,7 +185,7 @@ def loss_augmented_batch(
         for place in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            scores[place] = rival_recursions.loss_augmented_sequence(
+            scores[place] = most_violated.loss_augmented_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], loss, labels[begin:end], best
             )
 
@@ -221,7 +221,7 @@ def diverse_batch(
             i = sequences[place]
             begin, end = offsets[i], offsets[i + 1]
             length, edges = end - begin, edge[stride * begin : stride * end + (1 - stride)]
-            counts[place] = rival_recursions.diverse_sequence(
+            counts[place] = most_violated.diverse_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], loss, least[i], share, rows[:, :length],
                 scores[place], best[:length], ahead[:length], through[:length],
             )  # fmt: skip
@@ -259,7 +259,7 @@ def slack_rescaled_batch(
             i = sequences[place]
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            scores[place], bounds[place] = rival_recursions.slack_rescaled_sequence(
+            scores[place], bounds[place] = most_violated.slack_rescaled_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], truth_scores[i], cells, labels[begin:end],
                 best, found[: end - begin],
             )  # fmt: skip
@@ -293,11 +293,9 @@ def hamming_batch(
             # Two positions are enough for the maxima themselves; going back needs all.
             kept = end - begin if distances[i] >= 0 else min(2, end - begin)
             best = np.empty((kept, end - begin + 1, n_labels))
-            rival_recursions.hamming_sequence(
-                node[begin:end], start, stop, edges, stride, truth[begin:end], best, message
-            )
+            most_violated.hamming_sequence(node[begin:end], start, stop, edges, stride, truth[begin:end], best, message)
             for h in range(end - begin + 1):
                 last = best[(end - begin - 1) % kept, h]
                 maxima[begin + i + h] = last[largest_at(last)]
             if distances[i] >= 0 and maxima[begin + i + distances[i]] > -np.inf:
-                rival_recursions.trace_distance(edges, stride, truth[begin:end], distances[i], best, labels[begin:end])
+                most_violated.trace_distance(edges, stride, truth[begin:end], distances[i], best, labels[begin:end])

@@ -15,8 +15,7 @@ import numpy as np
 
 from labseq_core.chain.inference import exponentiated_edges
 from labseq_core.chain.potentials import ChainPotentials
-from labseq_core.chain.recursions import lockstep
-from labseq_core.chain.recursions import sums as sum_recursions
+from labseq_core.chain.recursions import lockstep, sums
 from labseq_core.chain.recursions.batch import chunk_bounds, length_of
 from labseq_core.compiling.routines import BatchRoutine, compiled, compiled_lanes
 
@@ -230,9 +229,7 @@ def off_truth_in_log_domain(
     length, n_labels = node.shape
     counts = np.empty((1, n_labels, n_labels))
     counts[:] = 0.0
-    log_odds = sum_recursions.rest_sequence(
-        node, start, stop, edge, 0, labels, 0.0, True, rows, counts, ahead, message, work
-    )
+    log_odds = sums.rest_sequence(node, start, stop, edge, 0, labels, 0.0, True, rows, counts, ahead, message, work)
     log_p = -log_odds - math.log1p(math.exp(-log_odds)) if log_odds > 0.0 else -math.log1p(math.exp(log_odds))
     log_rest = log_odds + log_p
     scale = math.exp(log_weight - log_p + log_rest) if inverse_probability else math.exp(log_rest)
@@ -305,7 +302,7 @@ def off_truth_one_by_one(
             begin, end = offsets[i], offsets[i + 1]
             length = end - begin
             pairs[:length] = 0.0
-            _, in_log_domain[i] = sum_recursions.posterior_sequence(
+            _, in_log_domain[i] = sums.posterior_sequence(
                 node[begin:end], start, stop, edge, 0, exp_edge, exp_edge_transposed, shift, in_range,
                 marginals[:length], pairs[:length], 1, emission, scale, tentative, ahead, message, work[:n_labels],
             )  # fmt: skip
@@ -330,7 +327,7 @@ def off_truth_batch(
     """Several sequences at a time; chunks: runs of groups. is_left: those of `sequences` that are not done."""
     n_labels, lanes = node.shape[1], lockstep.LANES
     watched = lockstep.has_far_edges(exp_edge[0])
-    deepest_allowed = sum_recursions.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
+    deepest_allowed = sums.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
     for chunk in range(first_chunk, end_chunk):
         longest = 0
         for group in range(chunks[chunk], chunks[chunk + 1]):
@@ -365,7 +362,7 @@ def off_truth_batch(
                 lowest, highest, products, missed, leaving, from_truth, left, rows,
             )  # fmt: skip
             for lane in range(size):
-                in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
+                in_reach = lowest[lane] >= sums.FLOOR and highest[lane] <= 1.0 / sums.FLOOR
                 if bad[lane] or not in_reach or deepest[lane] < deepest_allowed:
                     continue
                 i = members[lane]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labseq_core.data.downloads import RemoteFile
-from labseq_core.data.formats import published_corpora as corpus_formats
+from labseq_core.data.formats import published_corpora
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Corpus:
     size: str
     description: str
     files: tuple[RemoteFile, ...]
-    parse: Callable[[corpus_formats.Files], corpus_formats.Parts]
+    parse: Callable[[published_corpora.Files], published_corpora.Parts]
     n_labels: int | None = None
     answer_columns: tuple[str, ...] = ()
 
@@ -52,7 +52,7 @@ CORPORA: tuple[Corpus, ...] = (
         "Train is esp.train, dev is esp.testb and test is esp.testa: the thesis tests on testa and tunes "
         "on testb.",
         files=_files("", _NLTK, {"conll2002.zip": "64440e49236d0d393e08e0b266284966d68e2d2a82a50cc41b8e96d98c03b5c8"}),
-        parse=corpus_formats.parse_conll2002_es,
+        parse=published_corpora.parse_conll2002_es,
         n_labels=9,
     ),
     Corpus(
@@ -65,7 +65,7 @@ CORPORA: tuple[Corpus, ...] = (
         description="English business news cut into noun, verb and other phrases; column pos: part of speech. Dev is "
         "the last tenth of the published training part.",
         files=_files("", _NLTK, {"conll2000.zip": "01e65164f268366e7caa0db92332a1955d081908c87016e2c7640c3c5279b7cd"}),
-        parse=corpus_formats.parse_conll2000,
+        parse=published_corpora.parse_conll2000,
         n_labels=23,
     ),
     Corpus(
@@ -78,7 +78,7 @@ CORPORA: tuple[Corpus, ...] = (
         description="One twentieth of the Wall Street Journal part with Penn tags. Articles in order: the first 80 % "
         "are train, then 10 % dev and 10 % test.",
         files=_files("", _NLTK, {"treebank.zip": "9da92d76c3666cfb6cddeaed0f7e86b344cce0f0928a286d439e555f19c37399"}),
-        parse=corpus_formats.parse_treebank,
+        parse=published_corpora.parse_treebank,
         n_labels=45,
     ),
     Corpus(
@@ -100,7 +100,7 @@ CORPORA: tuple[Corpus, ...] = (
                 "test.txt": "70f5f21e79a40f2d7163089f2682e0d3c464b50514467a9e389c3f6d139d1f93",
             },
         ),
-        parse=corpus_formats.parse_prosody,
+        parse=published_corpora.parse_prosody,
         n_labels=2,
         answer_columns=("prominence",),
     ),
@@ -122,7 +122,7 @@ CORPORA: tuple[Corpus, ...] = (
                 "en_ewt-ud-test.conllu": "e266e515a0a7547657ed3d90d9ba46487d6bd251f27ad4269d4e8a427c8555cd",
             },
         ),
-        parse=corpus_formats.parse_ud_english_ewt,
+        parse=published_corpora.parse_ud_english_ewt,
         n_labels=17,
     ),
     Corpus(
@@ -142,7 +142,7 @@ CORPORA: tuple[Corpus, ...] = (
                 "emerging.test.annotated": "2aa79b764e56ec9264a1b30fdd9b70195bd00ff400b62edd8f399d5f13c178f0",
             },
         ),
-        parse=corpus_formats.parse_wnut17,
+        parse=published_corpora.parse_wnut17,
         n_labels=13,
     ),
     Corpus(
@@ -155,8 +155,8 @@ CORPORA: tuple[Corpus, ...] = (
         description="Words in handwriting, one image of 16 x 8 pixels per letter (columns p0 to p127; the token is "
         "always 'glyph'), 26 labels. Of the ten published folds (column fold) 0 is test, 1 is dev, the "
         "others are train.",
-        files=(RemoteFile("ocr_letters/letter.data.gz", _OCR + "letter.data.gz", check=corpus_formats.ocr_fault),),
-        parse=corpus_formats.parse_ocr_letters,
+        files=(RemoteFile("ocr_letters/letter.data.gz", _OCR + "letter.data.gz", check=published_corpora.ocr_fault),),
+        parse=published_corpora.parse_ocr_letters,
         n_labels=26,
         answer_columns=("fold",),
     ),
@@ -173,7 +173,7 @@ CORPORA: tuple[Corpus, ...] = (
         files=_files(
             "cb513/", _CB513, {"CB513.csv": "35e442debd6faea0aa156551cd65dc9ce1f96b59023eef08bce8522e20f8bb0d"}
         ),
-        parse=corpus_formats.parse_cb513,
+        parse=published_corpora.parse_cb513,
         n_labels=3,
     ),
 )

@@ -18,6 +18,7 @@ from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
+from labseq_core.solvers.gaussian.certificate import optimality_gap
 from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem
 from labseq_core.solvers.smooth.lbfgs import minimise
 from labseq_core.solvers.smooth.newton_cg import minimise_newton
@@ -107,8 +108,7 @@ class GPSC(KernelLearner):
         problem = made.problem
 
         def gap(value: float, norm: float) -> float:
-            # The objective is never negative: it cannot fall by more than it is.
-            return min(norm * norm / (2.0 * self.l2), value)
+            return optimality_gap(norm * norm, self.l2, value)
 
         def observe(iteration: int, point: np.ndarray) -> dict:
             recorder.present = lambda encoded: made.expansion(point).potentials(encoded)

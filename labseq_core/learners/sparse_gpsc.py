@@ -19,6 +19,7 @@ from labseq_core.progress import Recorder
 from labseq_core.scoring.dual_features import FeatureGram
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
+from labseq_core.solvers.gaussian.certificate import optimality_gap, squared_gradient_norm
 from labseq_core.solvers.gaussian.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
 
 WORTHWHILE = 1e-9  # relative gain of a step: with less it counts as none
@@ -212,9 +213,9 @@ class SparseGPSC(KernelLearner):
         """The certificate against the dense minimum; the objective itself where that would take long."""
         if recorder.stopped or (self.route_ == "gram" and len(expansion.beta) > EXACT_UP_TO):
             return expansion.objective
-        node = np.sum(expansion.r_beta * expansion.scoring.gram.product(expansion.r_beta))
-        squared = float(node) + self.eta * float(np.sum(expansion.r_delta**2))
-        return min(max(squared, 0.0) / (2.0 * self.l2), expansion.objective)
+        product = expansion.scoring.gram.product(expansion.r_beta)
+        squared = squared_gradient_norm(expansion.r_beta, expansion.r_delta, product, self.eta)
+        return optimality_gap(squared, self.l2, expansion.objective)
 
     @property
     def path_(self):

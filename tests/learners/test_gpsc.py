@@ -26,7 +26,7 @@ from labseq_core.progress import Recorder
 from labseq_core.scoring.dual_features import DenseFeatures, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.solvers.gaussian import map_problem as map_problems
+from labseq_core.solvers.gaussian import map_problem
 from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem
 from labseq_core.solvers.smooth.lbfgs import minimise
 from tests.examples import few
@@ -247,7 +247,7 @@ def test_second_derivatives_by_finite_differences(route):
 @pytest.mark.parametrize("largest", [32, 0])
 def test_the_preconditioner_inverts_the_blocks_of_cliques(largest, monkeypatch):
     """Pairs of words that have nothing in common: what A does within an observation, and to pairs of labels, is one block."""
-    monkeypatch.setattr(map_problems, "LARGEST_BLOCK", largest)
+    monkeypatch.setattr(map_problem, "LARGEST_BLOCK", largest)
     data = [[["a"], ["b", "c"]], [["b", "c"], ["d"]], [["d"], ["a"]], [["e", "a"], ["b"]]]
     encoded, n_labels = encode_attributes(data), 3
     labels = np.random.default_rng(6).integers(n_labels, size=encoded.n_positions)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labseq_core import HMSVM, FeatureTemplate, LabSeqError, load_model
-from labseq_core.chain import most_violated as rivals
+from labseq_core.chain import most_violated
 from labseq_core.compiling.routines import parallel_from
 from labseq_core.solvers.margin import working_set
 from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
@@ -24,9 +24,9 @@ def test_a_hard_margin_that_exists_is_found():
         assert model.score(separable(words), labels) == 1.0
         for potentials, y in zip(model.potentials(separable(words)), labels):
             truth = np.array([model.classes_.index(label) for label in y])
-            found = rivals.loss_augmented_viterbi(potentials, truth, loss=float(rescale == "margin"))
-            wrong = rivals.best_rivals(potentials, truth).scores[0]
-            own = rivals.path_scores(potentials, truth)[0]
+            found = most_violated.loss_augmented_viterbi(potentials, truth, loss=float(rescale == "margin"))
+            wrong = most_violated.best_rivals(potentials, truth).scores[0]
+            own = most_violated.path_scores(potentials, truth)[0]
             assert own - wrong >= 1.0 - 0.01
             assert found.scores[0] - own <= 0.01
 
@@ -100,7 +100,7 @@ def test_sequences_too_long_to_count_are_bounded(monkeypatch):
     data = as_dicts(words, values=False)
     dense = DenseMargins(data, [tuple(y) for y in labels], slack="l1", rescale="slack", C=0.5)
     exact = HMSVM(C=0.5, rescale="slack", tol=1e-6).fit(data, labels)
-    monkeypatch.setattr(rivals.slack_rescaled_rivals, "__defaults__", (None, 0))
+    monkeypatch.setattr(most_violated.slack_rescaled_rivals, "__defaults__", (None, 0))
     model = HMSVM(C=0.5, rescale="slack", tol=1e-6).fit(data, labels)
     assert model.dual_objective_ <= exact.primal_objective_ * (1 + BRACKET)
     assert model.primal_objective_ >= dense.primal(weights_of(model, dense)) * (1 - BRACKET)

@@ -7,7 +7,7 @@ from labseq_core import HMSVM, RBF, LabSeqError, Linear, Normalized, Polynomial,
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations, explicit_size
 from labseq_core.kernels.route import GIB, Costs, route_of_updates
-from labseq_core.solvers.margin import gram_scores as gram_features
+from labseq_core.solvers.margin import gram_scores
 from tests.reference import toy
 from tests.reference.margins import DenseMargins
 
@@ -106,7 +106,7 @@ def test_scores_made_anew_are_those_that_were_kept(monkeypatch):
     X, Y = toy.corpus(seed=5, n_sequences=10)
     options = {"kernel": Polynomial(2), "route": "gram", "tol": 1e-6, "eta": 0.4}
     kept = HMSVM(**options).fit(X, Y)
-    monkeypatch.setattr(gram_features, "FRESH_AFTER", 3)
+    monkeypatch.setattr(gram_scores, "FRESH_AFTER", 3)
     anew = HMSVM(**options).fit(X, Y)
     np.testing.assert_allclose(anew.dual_objective_, kept.dual_objective_, rtol=1e-5)
     np.testing.assert_allclose(anew.primal_objective_, kept.primal_objective_, rtol=1e-5)

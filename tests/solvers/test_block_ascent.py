@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from labseq_core.solvers.margin import working_set_qp as block_ascent
+from labseq_core.solvers.margin import working_set_qp
 from labseq_core.solvers.margin.working_set_qp import ascend, project
 from tests.examples import few
 
@@ -106,4 +106,4 @@ def test_compiled_code_is_its_python_source():
     with np.errstate(invalid="ignore"):
         ascend.py_func(other, target.copy(), gram, 0.7, np.inf, 0.0)
     np.testing.assert_array_equal(alpha, other)
-    assert len(block_ascent.ascend.signatures) == 1
+    assert len(working_set_qp.ascend.signatures) == 1

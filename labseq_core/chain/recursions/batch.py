@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core.chain.recursions import lockstep
-from labseq_core.chain.recursions import maxima as max_recursions
-from labseq_core.chain.recursions import sums as sum_recursions
+from labseq_core.chain.recursions import k_best, lockstep, maxima, sums
 from labseq_core.chain.recursions.scores import path_score
 from labseq_core.compiling.routines import BatchRoutine, compiled
 
@@ -78,7 +76,7 @@ def forward_backward_batch(
             begin, end = offsets[i], offsets[i + 1]
             first, last = stride * begin, stride * end + (1 - stride)
             own, after = (begin, end) if stride else (chunk, chunk + 1)
-            log_partition[i], in_log_domain[i] = sum_recursions.posterior_sequence(
+            log_partition[i], in_log_domain[i] = sums.posterior_sequence(
                 node[begin:end], start, stop, edge[first:last], stride, exp_edge[first:last],
                 exp_edge_transposed[first:last], shift[first:last], in_range[first:last], marginals[begin:end],
                 edge_counts[own:after], stride, emission, scale, tentative, beta, message, work,
@@ -96,7 +94,7 @@ def lockstep_batch(
     """
     n_labels = node.shape[1]
     watched = lockstep.has_far_edges(exp_edge[0])
-    deepest_allowed = sum_recursions.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
+    deepest_allowed = sums.LOG_FLOOR if watched else lockstep.LOG_EASY_EMISSION
     lanes = lockstep.LANES
     for chunk in range(first_chunk, end_chunk):
         group, end = chunks[chunk], chunks[chunk + 1]
@@ -143,7 +141,7 @@ def lockstep_batch(
                 i = members[lane]
                 if i < 0:
                     continue
-                in_reach = lowest[lane] >= sum_recursions.FLOOR and highest[lane] <= 1.0 / sum_recursions.FLOOR
+                in_reach = lowest[lane] >= sums.FLOOR and highest[lane] <= 1.0 / sums.FLOOR
                 if in_reach and not bad[lane] and deepest[lane] >= deepest_allowed:
                     log_partition[i], is_left[i] = log_z[lane], False
                     continue
@@ -181,14 +179,14 @@ def covariance_batch(
             length = end - begin
             first, last = stride * begin, stride * end + (1 - stride)
             pairs[:length] = 0.0
-            sum_recursions.posterior_sequence(
+            sums.posterior_sequence(
                 node[begin:end], start, stop, edge[first:last], stride, exp_edge[first:last],
                 exp_edge_transposed[first:last], shift[first:last], in_range[first:last], marginals[:length],
                 pairs[:length], 1, emission, scale, tentative, beta, message, work,
             )  # fmt: skip
             first, last = direction_stride * begin, direction_stride * end + (1 - direction_stride)
             own, after = (begin, end) if direction_stride else (chunk, chunk + 1)
-            sum_recursions.covariance_sequence(
+            sums.covariance_sequence(
                 marginals[:length], pairs[:length], direction_node[begin:end], direction_edge[first:last],
                 direction_stride, node_change[begin:end], edge_change[own:after], before, beta, message,
             )  # fmt: skip
@@ -206,7 +204,7 @@ def rest_batch(
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
             counts = edge_counts[begin:end] if stride else edge_counts[chunk : chunk + 1]
-            log_odds[i] = sum_recursions.rest_sequence(
+            log_odds[i] = sums.rest_sequence(
                 node[begin:end], start, stop, edges, stride, labels[begin:end], log_weights[i], normalised,
                 marginals[begin:end], counts, ahead, message, work,
             )  # fmt: skip
@@ -222,7 +220,7 @@ def viterbi_batch(first_chunk, end_chunk, start, node, edge, stop, offsets, chun
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            scores[i] = max_recursions.viterbi_sequence(
+            scores[i] = maxima.viterbi_sequence(
                 node[begin:end], start, stop, edges, stride, labels[begin:end], origin, best, candidate
             )
 
@@ -235,9 +233,7 @@ def max_marginals_batch(first_chunk, end_chunk, start, node, edge, stop, offsets
         for i in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
-            max_recursions.max_marginals_sequence(
-                node[begin:end], start, stop, edges, stride, through[begin:end], ahead, work
-            )
+            maxima.max_marginals_sequence(node[begin:end], start, stop, edges, stride, through[begin:end], ahead, work)
 
 
 @BatchRoutine
@@ -254,7 +250,7 @@ def k_best_batch(first_chunk, end_chunk, start, node, edge, stop, offsets, chunk
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
             own = labels[k * begin : k * end].reshape((k, end - begin))
-            max_recursions.k_best_sequence(
+            k_best.k_best_sequence(
                 node[begin:end], start, stop, edges, stride, k, own, scores[i], best, origin_label, origin_rank, rank
             )
 
