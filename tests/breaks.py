@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from labseq_core.compiling.kept import code_directory
+from labseq_core.compiling.code_cache import code_directory
 from tests.breaks_list import BREAKS, Break
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -137,7 +137,7 @@ CORE = [
     ),
     Break(
         "sequences-at-rest",
-        "labseq_core/solvers/margin/working_set.py",
+        "labseq_core/solvers/margin/dual_ascent.py",
         "if self.looked_at == self.n_sequences:",
         "if self.looked_at > 0:",
         "an HM-SVM tells a primal and a gap that leave sequences out",

@@ -51,11 +51,11 @@ def _free_port(host: str, usual: int = 8501) -> int:
 
 
 def compile_ahead(chosen: argparse.Namespace) -> None:
-    from labseq_core.compiling import kept
+    from labseq_core.compiling import code_cache
     from labseq_core.warm_up import ahead
 
     bar = Bar(_COMPILING)
-    kept.on_miss = kept.say_nothing
+    code_cache.on_miss = code_cache.say_nothing
     ahead.prepare(report=lambda title, fraction: bar.show(fraction, title))
     bar.close()
 

@@ -11,7 +11,7 @@ import numba
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import unliteral
 
-from labseq_core.compiling.kept import KeptCode
+from labseq_core.compiling.code_cache import KeptCode
 from labseq_core.compiling.threads import may_use_threads, run_chunks
 
 PARALLEL_FROM = 10_000_000  # multiplications, some ten milliseconds

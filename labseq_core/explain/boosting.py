@@ -14,7 +14,7 @@ from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import BoostingLearner
 from labseq_core.learners.boosting_record import NUMBERS, WORDS
-from labseq_core.solvers.boosting.steps import bounds_along, minimisers_along
+from labseq_core.solvers.boosting.exact_steps import bounds_along, minimisers_along
 
 POINTS = 61  # of a curve, unless steps are given
 LARGEST_EXPONENT = 600.0  # of a bound that is drawn; e^710 is no number any more

@@ -17,7 +17,7 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.features.columns import ColumnCoder
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.features.windows import TypePlaces, WindowLookup, gather_types, widen, window_names
-from labseq_core.features.words import WordTypes
+from labseq_core.features.word_types import WordTypes
 
 # name -> (default window, uses spelling, uses affixes, uses all columns, what it is)
 TEMPLATES = {

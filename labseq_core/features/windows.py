@@ -12,7 +12,7 @@ import numpy as np
 from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import WindowTypes
-from labseq_core.features.words import WordTypes
+from labseq_core.features.word_types import WordTypes
 
 
 def marks(window: int) -> list[str]:

@@ -28,8 +28,8 @@ from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearWeights
+from labseq_core.solvers.boosting.booster import Booster, Round
 from labseq_core.solvers.boosting.features import feature_lists, longest_first
-from labseq_core.solvers.boosting.rounds import Booster, Round
 
 BOUND = Option(
     "bound", "choice", "exact",

@@ -6,7 +6,7 @@ import math
 
 from labseq_core.learners.development import Development
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.boosting.rounds import Round
+from labseq_core.solvers.boosting.booster import Round
 
 LARGEST = 1e308  # a loss beyond is told as this; its logarithm is kept in full
 

@@ -18,10 +18,10 @@ from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Optio
 from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.linear import LinearScoring
+from labseq_core.solvers.margin.dual_ascent import MarginOptimum, maximise_margin
 from labseq_core.solvers.margin.explicit_weights import ExplicitFeatures
 from labseq_core.solvers.margin.gram_scores import GramFeatures
 from labseq_core.solvers.margin.slack_and_rescaling import RESCALES, SLACKS, MarginRule
-from labseq_core.solvers.margin.working_set import MarginOptimum, maximise_margin
 from labseq_core.solvers.margin.working_sets import LabelSets
 
 DEV_EVERY = 5  # rounds between two looks at the development data

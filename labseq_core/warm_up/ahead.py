@@ -19,7 +19,7 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials, forward_backward, k_best, max_marginals, path_scores, viterbi
 from labseq_core.chain.recursions.batch import FEWEST_LANES
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.explain.boosting import bound_curves
 from labseq_core.features import FeatureTemplate, encode_attributes
 from labseq_core.file_lock import lock
@@ -157,7 +157,7 @@ def _make(name: str) -> bool:
     with _turn(name) as is_ours:
         if is_ours and not _is_ready(name):
             PARTS[name].make()
-            if (mark := _mark(name)) is not None and not kept.write_failed:
+            if (mark := _mark(name)) is not None and not code_cache.write_failed:
                 with contextlib.suppress(OSError):
                     mark.touch()
         return is_ours
@@ -166,7 +166,7 @@ def _make(name: str) -> bool:
 @contextmanager
 def _turn(name: str) -> Iterator[bool]:
     """Whether this process is the one that makes a part; the operating system gives the turn back if it dies."""
-    directory = kept.code_directory()
+    directory = code_cache.code_directory()
     if directory is None:
         yield True
         return
@@ -190,8 +190,8 @@ def _is_ready(name: str) -> bool:
 
 
 def _mark(name: str) -> Path | None:
-    directory = kept.code_directory()
-    return directory and directory / f"{name}-{kept.core_digest()}.ready"
+    directory = code_cache.code_directory()
+    return directory and directory / f"{name}-{code_cache.core_digest()}.ready"
 
 
 def main() -> None:
@@ -199,10 +199,10 @@ def main() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(max(0, NICENESS - os.nice(0)))  # who started it may have done so already
-    kept.on_miss = kept.say_nothing
+    code_cache.on_miss = code_cache.say_nothing
     while not _all_made():  # another server's process is at it; if that dies, it is done here
         time.sleep(0.5)
-    kept.remove_unused()
+    code_cache.remove_unused()
 
 
 def _all_made() -> bool:

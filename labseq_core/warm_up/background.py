@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import NamedTuple
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.warm_up import ahead
 
 AFTER_VISIT = 1.5  # seconds for the first visitor's browser to draw the first page before compiling takes a core
@@ -46,10 +46,10 @@ class Background:
 
     def take_over(self) -> None:
         """From now on this process compiles nothing; the other begins soon, whether anybody visits or not."""
-        if kept.code_directory() is None:
+        if code_cache.code_directory() is None:
             self._give_up()
             return
-        kept.on_miss = self._missed
+        code_cache.on_miss = self._missed
         self._begin_after(WITHOUT_VISIT)
 
     def visited(self) -> None:
@@ -88,7 +88,7 @@ class Background:
         self.passes += 1
         self._complete = False
         try:
-            kept.code_directory().mkdir(parents=True, exist_ok=True)  # it may have been deleted
+            code_cache.code_directory().mkdir(parents=True, exist_ok=True)  # it may have been deleted
             # Its input closes when this process ends, however that happens: it ends too. Ctrl+C is not for it.
             self.process = subprocess.Popen(
                 COMMAND, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
@@ -122,12 +122,12 @@ class Background:
         return self.process is not None and self.process.poll() == 0
 
     def _give_up(self) -> None:
-        kept.on_miss = kept.tell_once
+        code_cache.on_miss = code_cache.tell_once
         print(f"labseq: {TROUBLE}", file=sys.stderr, flush=True)
         self.trouble = TROUBLE
 
     def _missed(self, routine: str) -> None:
-        """What `kept` calls: a page needs a routine without machine code."""
+        """What `code_cache` calls: a page needs a routine without machine code."""
         with self._lock:
             if self._complete or self._has_ended_well():
                 # Files have vanished, are damaged, or could not be written; or this one came just now, then the pass is short.
@@ -139,7 +139,7 @@ class Background:
                 self._launch()
             if self.trouble is not None:
                 return
-        raise kept.NotCompiledYet(routine)
+        raise code_cache.NotCompiledYet(routine)
 
 
 of_server: Background | None = None  # in a server that `labseq app` has started

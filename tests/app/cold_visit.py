@@ -13,7 +13,7 @@ import time
 
 from streamlit.testing.v1 import AppTest
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.serving.settings import app_path
 from pages.ui.choices import session
 from pages.ui.frame.navigation import _IN_APP as IN_APP
@@ -44,11 +44,11 @@ def raise_it(problem: Exception) -> None:
 
 def main() -> None:
     session.unexpected = raise_it
-    kept.on_miss = kept.refuse
+    code_cache.on_miss = code_cache.refuse
     seen("start", {})  # what is loaded once
     cold = [seen(*view) for view in VIEWS]
     os.environ["LABSEQ_CACHE_DIR"] = sys.argv[1]
-    kept.code_directory.cache_clear()
+    code_cache.code_directory.cache_clear()
     warm = [seen(*row["view"]) for row in cold if row["preparing"]]
     print(json.dumps({"cold": cold, "warm": warm}))
 

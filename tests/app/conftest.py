@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.service import run_id_of, run_row
@@ -36,7 +36,7 @@ def everything_compiled() -> None:
 def nothing_is_compiled(monkeypatch) -> Iterator[None]:
     """No view compiles anything after everything was compiled ahead: a server would show it as not ready for ever."""
     missing: list[str] = []
-    monkeypatch.setattr(kept, "on_miss", missing.append)
+    monkeypatch.setattr(code_cache, "on_miss", missing.append)
     yield
     assert not missing, "compiled for a page, and not ahead"
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.places import cache_root
 from labseq_core.warm_up import background
 from pages.ui.choices import session
@@ -95,7 +95,7 @@ def shown(monkeypatch) -> list[str]:
 
 def test_what_is_not_compiled_is_no_error_and_the_rest_of_the_page_goes_on(shown):
     with session.shown_errors():
-        raise kept.NotCompiledYet("chain.somewhere-0123")
+        raise code_cache.NotCompiledYet("chain.somewhere-0123")
     assert len(shown) == 1
     assert shown[0].startswith("Preparing")
 
@@ -131,7 +131,7 @@ def test_a_part_that_was_finished_while_the_page_tried_it_is_drawn(shown, monkey
         nonlocal now
         with preparing.part_of_page():
             now = None
-            raise kept.NotCompiledYet("explain.somewhere-0123")
+            raise code_cache.NotCompiledYet("explain.somewhere-0123")
 
     with pytest.raises(Reruns):
         tried()

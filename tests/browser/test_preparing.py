@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.warm_up import ahead
 from tests.browser.conftest import new_profile
 from tests.browser.server import Dashboard
@@ -52,7 +52,7 @@ def give_code(cache: Path) -> None:
     """What the process beside the server would make within a minute, from the cache of the tests; marks come last."""
     (there,) = cache.glob("compiled-*")
     for ending in ("code", "ready"):
-        for path in kept.code_directory().glob(f"*.{ending}"):
+        for path in code_cache.code_directory().glob(f"*.{ending}"):
             shutil.copy(path, there)
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.experiments import MethodChoice, result, submit
 from labseq_core.experiments.service import close_engines
 from labseq_core.warm_up import ahead
@@ -14,7 +14,7 @@ MISSING = "chain.recursions.batch.k_best_batch"
 
 def test_it_says_what_it_waits_for_and_trains_as_soon_as_that_is_there(tmp_path, monkeypatch):
     ahead.prepare()
-    code = kept.code_directory()
+    code = code_cache.code_directory()
     there = tmp_path / "cache" / code.name
     there.mkdir(parents=True)
     for path in code.glob("*.code"):  # no marks, and one routine is missing

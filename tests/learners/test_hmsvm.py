@@ -6,7 +6,7 @@ import pytest
 from labseq_core import HMSVM, FeatureTemplate, LabSeqError, load_model
 from labseq_core.chain import most_violated
 from labseq_core.compiling.routines import parallel_from
-from labseq_core.solvers.margin import working_set
+from labseq_core.solvers.margin import dual_ascent as working_set
 from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
 from tests.learners.test_hmsvm_oracles import alpha_of, as_dicts, case, separable, weights_of
 from tests.reference import toy

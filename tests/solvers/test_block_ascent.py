@@ -39,7 +39,8 @@ def solved(gram: np.ndarray, target: np.ndarray, cap: float, upper: float, ridge
         before = alpha.copy()
         assert ascend(alpha, residual, gram, cap, upper, ridge)
         np.testing.assert_allclose(residual, target - (gram + ridge) @ alpha, rtol=1e-7, atol=1e-7)  # it follows
-        assert value(alpha, gram, target, ridge) >= value(before, gram, target, ridge) - 1e-12
+        former = value(before, gram, target, ridge)
+        assert value(alpha, gram, target, ridge) >= former - 1e-12 * max(1.0, abs(former))  # but for rounding
         assert (alpha >= 0.0).all()
         assert (alpha <= upper).all()
         assert alpha.sum() <= cap * (1 + 1e-12)

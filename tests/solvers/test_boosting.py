@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from labseq_core.chain import ChainPotentials
 from labseq_core.features import encode_attributes
+from labseq_core.solvers.boosting.booster import Booster
+from labseq_core.solvers.boosting.exact_steps import bounds_along
 from labseq_core.solvers.boosting.features import feature_lists, longest_first
-from labseq_core.solvers.boosting.rounds import Booster
-from labseq_core.solvers.boosting.steps import bounds_along
 from tests.examples import few
 from tests.reference.boosting import NaiveBoosting
 

@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 from labseq_core import load_dataset
 from labseq_core.cli import main as command
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import METHODS, make_learner, method_options
 from labseq_core.places import datasets_directory
@@ -37,10 +37,10 @@ SIZES = {
 
 looked_for: dict[str, list[str]] = {}
 _doing = ""
-_load_overload = kept.KeptCode.load_overload
+_load_overload = code_cache.KeptCode.load_overload
 
 
-def _noted(cache: kept.KeptCode, *arguments):
+def _noted(cache: code_cache.KeptCode, *arguments):
     looked_for.setdefault(_doing, []).append(cache.routine)
     return _load_overload(cache, *arguments)
 
@@ -117,7 +117,7 @@ def views() -> None:
 def main() -> None:
     for part in ahead.PARTS.values():
         part.make()
-    kept.KeptCode.load_overload = _noted
+    code_cache.KeptCode.load_overload = _noted
     methods("small")
     kernels("small")
     with as_if_large():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.warm_up import ahead, background
 from labseq_core.warm_up.background import Background
 
@@ -33,16 +33,16 @@ def cache(tmp_path) -> Iterator[Path]:
     """An empty cache directory for this process and those that it starts, and the smallest part only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "cache"))
-        patch.delenv(kept.PRIVATE_VARIABLE, raising=False)
+        patch.delenv(code_cache.PRIVATE_VARIABLE, raising=False)
         patch.setattr(ahead, "PARTS", {SMALL: ahead.PARTS[SMALL]})
         patch.setattr(ahead, "NICENESS", 0)  # the other tests do not come first
         patch.setattr(background, "COMMAND", COMMAND)
         patch.setattr(background, "AFTER_VISIT", 0.01)
         patch.setattr(background, "WITHOUT_VISIT", 1000.0)
-        patch.setattr(kept, "on_miss", kept.on_miss)
-        kept.code_directory.cache_clear()
+        patch.setattr(code_cache, "on_miss", code_cache.on_miss)
+        code_cache.code_directory.cache_clear()
         yield tmp_path / "cache"
-    kept.code_directory.cache_clear()
+    code_cache.code_directory.cache_clear()
 
 
 @pytest.fixture
@@ -76,20 +76,20 @@ def leftovers(cache: Path) -> list[str]:
 
 
 def by_another(code: str, **environment: str) -> subprocess.CompletedProcess:
-    own = {name: value for name, value in os.environ.items() if name != kept.PRIVATE_VARIABLE} | environment
+    own = {name: value for name, value in os.environ.items() if name != code_cache.PRIVATE_VARIABLE} | environment
     return subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True, timeout=SECONDS)
 
 
 def test_everything_is_made_once_and_what_vanishes_is_made_again(cache, server):
     assert server.progress() == (ahead.PARTS[SMALL].title, 0, 1)
-    with pytest.raises(kept.NotCompiledYet):
-        kept.on_miss("features.columns.some_routine-0123")
+    with pytest.raises(code_cache.NotCompiledYet):
+        code_cache.on_miss("features.columns.some_routine-0123")
     assert server.passes == 0  # nothing begins before the first page
     for _ in range(3):
         server.visited()
     wait(lambda: server.process)
-    with pytest.raises(kept.NotCompiledYet):
-        kept.on_miss("features.columns.some_routine-0123")
+    with pytest.raises(code_cache.NotCompiledYet):
+        code_cache.on_miss("features.columns.some_routine-0123")
     wait(lambda: server.progress() is None)
     made = code_files(cache)
     assert (server.passes, bool(made), leftovers(cache)) == (1, True, [])
@@ -104,24 +104,24 @@ def test_everything_is_made_once_and_what_vanishes_is_made_again(cache, server):
     damaged = next(path for path in cache.rglob("*.code") if path.stem.startswith("features"))
     damaged.write_bytes(damaged.read_bytes()[:100])
     routine = damaged.name.rpartition("-")[0]
-    kept.on_miss = server._missed
-    with pytest.raises(kept.NotCompiledYet):
-        kept.on_miss(routine)
+    code_cache.on_miss = server._missed
+    with pytest.raises(code_cache.NotCompiledYet):
+        code_cache.on_miss(routine)
     wait(lambda: server.progress() is None)
     again = code_files(cache)
     assert [name for name in made if again[name] != made[name]] == [damaged.name]
     assert damaged.stat().st_size > 100
 
     # Still missing after that: a page must not wait for ever, so the server compiles it.
-    kept.on_miss(routine)
+    code_cache.on_miss(routine)
     assert (server.passes, server.trouble) == (2, None)
 
 
 def test_a_directory_that_was_deleted_is_made_again(cache, server):
     server._complete = True
-    kept.code_directory().rmdir()
-    with pytest.raises(kept.NotCompiledYet):
-        kept.on_miss("features.columns.some_routine-0123")
+    code_cache.code_directory().rmdir()
+    with pytest.raises(code_cache.NotCompiledYet):
+        code_cache.on_miss("features.columns.some_routine-0123")
     wait(lambda: server.progress() is None)
     assert code_files(cache)
 
@@ -141,8 +141,8 @@ def test_a_process_that_is_killed_leaves_nothing_half_made_and_the_next_one_comp
     assert first.returncode == -signal.SIGKILL
     assert (server.passes, server.trouble) == (2, None)
     loaded = by_another(
-        "from labseq_core.compiling import kept; from labseq_core.warm_up import ahead\n"
-        "kept.on_miss = kept.refuse; ahead.PARTS['features'].make()"
+        "from labseq_core.compiling import code_cache; from labseq_core.warm_up import ahead\n"
+        "code_cache.on_miss = code_cache.refuse; ahead.PARTS['features'].make()"
     )
     assert loaded.returncode == 0, loaded.stderr
 
@@ -151,7 +151,7 @@ def test_after_two_failures_the_server_compiles_itself_and_says_so(server, monke
     monkeypatch.setattr(background, "COMMAND", [sys.executable, "-c", "raise SystemExit(3)"])
     server.visited()
     wait(lambda: server.trouble)
-    kept.on_miss("features.columns.some_routine-0123")
+    code_cache.on_miss("features.columns.some_routine-0123")
     assert (server.passes, server.progress()) == (2, None)
     assert background.TROUBLE in capfd.readouterr().err
 
@@ -168,8 +168,10 @@ def test_a_server_of_low_priority_compiles_too(server, monkeypatch):
 
 def test_two_servers_and_a_command_at_once_compile_once(cache):
     """Each says what it compiles; none says what another has said."""
-    say = "from labseq_core.compiling import kept\nkept.say_nothing = kept.tell_once = lambda r: print(r, flush=True)\n"
-    command = f"{say}kept.on_miss = kept.say_nothing\nfrom labseq_core.warm_up import ahead\nahead.prepare([{SMALL!r}])"
+    tell = "lambda routine: print(routine, flush=True)"
+    say = f"from labseq_core.compiling import code_cache\ncode_cache.say_nothing = code_cache.tell_once = {tell}\n"
+    quietly = "code_cache.on_miss = code_cache.say_nothing\nfrom labseq_core.warm_up import ahead\n"
+    command = f"{say}{quietly}ahead.prepare([{SMALL!r}])"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with ExitStack() as afterwards:
         every = [subprocess.Popen([sys.executable, "-c", code], **pipes) for code in (say + RUN, say + RUN, command)]

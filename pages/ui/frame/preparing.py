@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from labseq_core.compiling.kept import NotCompiledYet
+from labseq_core.compiling.code_cache import NotCompiledYet
 from labseq_core.warm_up import background
 
 LOOK_EVERY = 1.5  # seconds between two looks

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from labseq_core.data.uploads import keep_upload
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
@@ -69,7 +69,7 @@ def _prepare(method: str, say: Callable[[dict], None], stopped: Callable[[], boo
             raise Cancelled
         say({"note": f"{COMPILING} {title}, first start only" if fraction < 1.0 else None})
 
-    kept.on_miss = kept.say_nothing
+    code_cache.on_miss = code_cache.say_nothing
     ahead.load(method, report)
     _prepared.add(method)
     say({"note": None})

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 from labseq_core.solvers.boosting import selection
+from labseq_core.solvers.boosting.exact_steps import exact_step, majorised_log_step
 from labseq_core.solvers.boosting.state import BoostingState
-from labseq_core.solvers.boosting.steps import exact_step, majorised_log_step
 
 ROUNDING = 1e-12  # a reduction below this part of the loss may be one of rounding only
 

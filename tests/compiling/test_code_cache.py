@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from labseq_core.compiling import kept
+from labseq_core.compiling import code_cache
 from tests.warm_up.test_background import by_another
 
-DIRECTORY = "from labseq_core.compiling import kept; print(kept.code_directory())"
+DIRECTORY = "from labseq_core.compiling import code_cache; print(code_cache.code_directory())"
 
 
 def test_where_the_cache_cannot_be_written_a_private_directory_serves_this_process_and_those_it_starts(tmp_path):
@@ -33,22 +33,22 @@ def test_without_a_home_directory_too(tmp_path):
 @pytest.fixture
 def asked_anew(monkeypatch, tmp_path):
     monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv(kept.PRIVATE_VARIABLE, raising=False)
-    kept.code_directory.cache_clear()
+    monkeypatch.delenv(code_cache.PRIVATE_VARIABLE, raising=False)
+    code_cache.code_directory.cache_clear()
     yield tmp_path
-    os.environ.pop(kept.PRIVATE_VARIABLE, None)
-    kept.code_directory.cache_clear()
+    os.environ.pop(code_cache.PRIVATE_VARIABLE, None)
+    code_cache.code_directory.cache_clear()
 
 
 def test_with_too_little_space_everywhere_nothing_is_kept(asked_anew, monkeypatch):
-    monkeypatch.setattr(kept, "ROOM", 1 << 62)
+    monkeypatch.setattr(code_cache, "ROOM", 1 << 62)
     monkeypatch.setenv("TMPDIR", str(asked_anew))
-    assert kept.code_directory() is None
+    assert code_cache.code_directory() is None
 
 
 def test_importing_compiles_nothing():
     code = (
-        "import sys\nfrom labseq_core.compiling import kept\nkept.on_miss = kept.refuse\n"
+        "import sys\nfrom labseq_core.compiling import code_cache\ncode_cache.on_miss = code_cache.refuse\n"
         "import labseq_core, labseq_core.learners.registry, labseq_core.explain, labseq_core.experiments"
     )
     done = by_another(code, LABSEQ_CACHE_DIR=os.devnull + "/x")
@@ -70,11 +70,11 @@ def test_who_fits_is_told_once_that_it_compiles_and_code_that_is_used_counts_as_
 
 
 def test_a_full_or_unwritable_cache_with_code_of_these_sources_is_read(asked_anew, monkeypatch):
-    there = asked_anew / "cache" / f"compiled-{kept.versions_digest()}"
+    there = asked_anew / "cache" / f"compiled-{code_cache.versions_digest()}"
     there.mkdir(parents=True)
-    (there / f"chain-{kept.core_digest()}.ready").touch()
-    monkeypatch.setattr(kept, "ROOM", 1 << 62)
-    assert kept.code_directory() == there
+    (there / f"chain-{code_cache.core_digest()}.ready").touch()
+    monkeypatch.setattr(code_cache, "ROOM", 1 << 62)
+    assert code_cache.code_directory() == there
 
 
 def test_an_edited_source_changes_the_code_of_all_that_import_it(tmp_path, monkeypatch):
@@ -85,16 +85,16 @@ def test_an_edited_source_changes_the_code_of_all_that_import_it(tmp_path, monke
     (core / "chain" / "inference.py").write_text("from labseq_core.chain.sums import total\n")
     (core / "chain" / "sums.py").write_text("total = 1\n")
     (core / "other.py").write_text("\n")
-    monkeypatch.setattr(kept, "_CORE", core)
+    monkeypatch.setattr(code_cache, "_CORE", core)
     names = ("learner.py", "chain/inference.py", "chain/sums.py", "other.py")
 
     def forget() -> None:
-        for function in (kept.source_digest, kept._contents, kept._imports):
+        for function in (code_cache.source_digest, code_cache._contents, code_cache._imports):
             function.cache_clear()
 
     def digests() -> list[str]:
         forget()
-        return [kept.source_digest(core / name) for name in names]
+        return [code_cache.source_digest(core / name) for name in names]
 
     try:
         before = digests()
@@ -107,21 +107,21 @@ def test_an_edited_source_changes_the_code_of_all_that_import_it(tmp_path, monke
 
 
 def test_what_is_unused_for_a_week_is_removed_and_nothing_else(asked_anew, monkeypatch):
-    directory = kept.code_directory()
+    directory = code_cache.code_directory()
     monkeypatch.setenv("TMPDIR", str(asked_anew))
-    monkeypatch.setattr(kept.tempfile, "tempdir", None)
-    ours = kept.source_digest(kept._CORE / "chain" / "recursions" / "batch.py")
+    monkeypatch.setattr(code_cache.tempfile, "tempdir", None)
+    ours = code_cache.source_digest(code_cache._CORE / "chain" / "recursions" / "batch.py")
     files = {
         f"chain.batch.some_routine-{ours}-0123456789ab.code": "stays",  # of these sources
         f"chain.batch.Some.routine-{ours}-0123456789ab.code": "stays",
-        f"chain-{kept.core_digest()}.ready": "stays",
+        f"chain-{code_cache.core_digest()}.ready": "stays",
         "crf-marginal-exp.lock": "stays",
         "chain.batch.some_routine-0123456789ab-0123456789ab.code": "goes",
         "chain.batch.some_routine-0123456789ab-0123456789ac.code": "is young",
         "chain-0123456789ab.ready": "goes, since it promises the code that goes",
         f"chain.batch.some_routine-{ours}-0123456789ab.77.1234": "goes",  # begun by a process that was killed
     }
-    long_ago = time.time() - 2 * kept.UNUSED_AFTER
+    long_ago = time.time() - 2 * code_cache.UNUSED_AFTER
     for name, fate in files.items():
         (directory / name).touch()
         if fate != "is young":
@@ -134,7 +134,7 @@ def test_what_is_unused_for_a_week_is_removed_and_nothing_else(asked_anew, monke
         folder.mkdir()
         os.utime(folder, (long_ago, long_ago))
 
-    kept.remove_unused()
+    code_cache.remove_unused()
     assert {path.name for path in directory.iterdir()} == {
         n for n, fate in files.items() if not fate.startswith("goes")
     }
@@ -143,9 +143,9 @@ def test_what_is_unused_for_a_week_is_removed_and_nothing_else(asked_anew, monke
 
 def test_a_part_whose_code_could_not_be_written_is_not_marked_as_ready(tmp_path):
     code = (
-        "from labseq_core.compiling import kept\nfrom labseq_core.warm_up import ahead\n"
+        "from labseq_core.compiling import code_cache\nfrom labseq_core.warm_up import ahead\n"
         "def full(*names): raise OSError('no space')\n"
-        "kept.os.replace = full\n"
+        "code_cache.os.replace = full\n"
         "ahead.prepare(['features'])"
     )
     done = by_another(code, LABSEQ_CACHE_DIR=str(tmp_path))
