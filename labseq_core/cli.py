@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from labseq_core.checks import LabSeqError
 from labseq_core.commands import corpora, models, reproducing, running, system
+from labseq_core.worker_processes import WITH_VARIABLE
 
 METHODS_HELP = (
     "methods separated by commas, options after colons, values to choose from with | between them: "
@@ -41,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     chosen = parser.parse_args(arguments)
     try:
+        if chosen.methods_from:
+            _load_methods(chosen.methods_from)
         return chosen.run(chosen) or 0
     except LabSeqError as problem:
         print(f"labseq: {' '.join(str(problem).split())}", file=sys.stderr)
@@ -57,6 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+def _load_methods(files: Sequence[str]) -> None:
+    """Here and in the processes that this one starts; what is wrong with a file is told before any of them begins."""
+    os.environ[WITH_VARIABLE] = os.pathsep.join(str(Path(name).resolve()) for name in files)
+    importlib.import_module("labseq_core.learners.registry")
+
+
 class OneLineParser(argparse.ArgumentParser):
     """Says what is wrong in one line, without the usage."""
 
@@ -69,6 +79,10 @@ def _parser() -> argparse.ArgumentParser:
     from labseq_core import __version__
 
     parser = OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
+    parser.add_argument(
+        "--with", dest="methods_from", action="append", default=[], metavar="FILE.py",
+        help="a file with a method of your own, which can then be chosen like any other; may be given again",
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"labseq {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _dashboard_commands(commands)

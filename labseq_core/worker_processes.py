@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+WITH_VARIABLE = "LABSEQ_WITH"  # files with methods from outside, as a search path; workers load them too
 SCHEDULER_VARIABLE = "LABSEQ_SCHEDULER"  # the address of a Dask scheduler whose workers train instead
 _ahead: list[subprocess.Popen] = []
 

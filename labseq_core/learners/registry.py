@@ -18,6 +18,7 @@ from labseq_core.learners.hmsvm import HMSVM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
+from labseq_core.learners.outside import outside_learners
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.learners.sparse_gpsc import SparseGPSC
 
@@ -33,11 +34,13 @@ class Method:
     where: str  # chapter and section in the documents
     options: tuple[Option, ...]
     preset: Mapping[str, object] = field(default_factory=dict)
+    source: str = ""  # of a method from outside: a hash of its file
 
     @classmethod
-    def of(cls, learner: type[SequenceLearner]) -> Method:
+    def of(cls, learner: type[SequenceLearner], source: str = "") -> Method:
         """The method that a learner is by itself, with all its options."""
-        return cls(learner.method_id, learner, learner.title, learner.summary, learner.where, learner.options)
+        said = learner.method_id, learner, learner.title, learner.summary, learner.where, learner.options
+        return cls(*said, source=source)
 
     def variant(self, id: str, title: str, summary: str, where: str, **preset) -> Method:
         """The same learner with fixed options under an id of its own."""
@@ -106,6 +109,25 @@ _METHODS = (
     Method.of(ViterbiBoost),
 )
 METHODS: dict[str, Method] = {method.id: method for method in _METHODS}
+
+
+def _take_in(method: Method) -> None:
+    """One from outside. Ids are written in configurations, titles in forms, names of classes in model files."""
+    for other in METHODS.values():
+        for what, own, taken in (
+            ("id", method.id, other.id),
+            ("title", method.title, other.title),
+            ("class name", method.learner.__name__, other.learner.__name__),
+        ):
+            if own == taken:
+                raise LabSeqError(
+                    f"there is a method with the {what} {own!r} already; give {method.learner.__name__} another"
+                )
+    METHODS[method.id] = method
+
+
+for _found in outside_learners():
+    _take_in(Method.of(*_found))
 
 
 def find_method(method_id: str) -> Method:

@@ -99,7 +99,7 @@ PARTS = {
     "features": Part("features", _features),
     **{
         method_id: Part(METHODS[method_id].title, lambda method_id=method_id: _learner(method_id))
-        for method_id in dict.fromkeys((*_FIRST, *METHODS))
+        for method_id in dict.fromkeys((*_FIRST, *(method.id for method in METHODS.values() if not method.source)))
     },
     "explanations": Part("explanations", _explanations),
 }
@@ -107,7 +107,9 @@ PARTS = {
 
 def parts_of(method_id: str) -> list[str]:
     """What a training needs."""
-    return ["chain", "features", method_id]
+    return [
+        name for name in ("chain", "features", method_id) if name in PARTS
+    ]  # one from outside has no part of its own
 
 
 def ready_parts() -> set[str]:

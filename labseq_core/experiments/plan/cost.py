@@ -26,6 +26,7 @@ START_SECONDS = 2.5  # a process, its imports, the corpus, routines that were co
 TASK_SECONDS = 0.2  # features, labelling, scoring, saving
 BASE_MEGABYTES = 250.0  # of a process that has done nothing yet
 GROWTH = 0.8  # n times as much text has about n to this power times as many distinct attributes
+_UNKNOWN = 110  # passes over the data that a method from outside is assumed to take: those of a CRF
 MEGABYTE, GIBIBYTE = 2**20, 2**30
 
 
@@ -107,7 +108,11 @@ def fit_cost(choice: MethodChoice, size: DataSize) -> tuple[float, float]:
     if base in _KERNEL_METHODS:
         seconds, megabytes = _kernel_cost(base, options, size)
         return _TIMES_BASE.get(method.id, 1.0) * seconds, megabytes
-    work, constant = _MODELS.get(method.id) or _MODELS[base]
+    if method.source:  # nobody has measured it
+        options = {**options, "max_iter": _UNKNOWN}
+        work, constant = _MODELS["crf"]
+    else:
+        work, constant = _MODELS.get(method.id) or _MODELS[base]
     return constant * work(options, size), _weights_megabytes(size.vocabulary, size)
 
 

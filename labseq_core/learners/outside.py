@@ -1,0 +1,83 @@
+"""Methods from outside the tree: files named by `labseq --with FILE.py`, and packages with entry points `labseq.methods`.
+
+Each learner that such a file or package defines is a method like any other: in forms, runs, workers and pages. The source of
+a file is part of the id of the runs that use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from labseq_core.checks import LabSeqError
+from labseq_core.learners.base import SequenceLearner
+from labseq_core.worker_processes import WITH_VARIABLE
+
+ENTRY_POINTS = "labseq.methods"
+NEEDED = ("method_id", "title", "summary", "where", "options")  # what a learner says of itself
+
+
+class OutsideLearner(NamedTuple):
+    learner: type[SequenceLearner]
+    source: str  # a hash of its file
+
+
+def outside_learners() -> Iterator[OutsideLearner]:
+    """Those of the files that this process was started with, and of installed packages."""
+    for name in filter(None, os.environ.get(WITH_VARIABLE, "").split(os.pathsep)):
+        yield from _learners_in(_module_of(Path(name)), Path(name).name)
+    for entry in entry_points(group=ENTRY_POINTS):
+        found = entry.load()
+        if isinstance(found, ModuleType):
+            yield from _learners_in(found, entry.value)
+        else:
+            yield _checked(found, entry.value)
+
+
+def _module_of(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise LabSeqError(f"{path.name}: there is no such file; --with takes a Python file with a method in it")
+    spec = importlib.util.spec_from_file_location(f"labseq_with_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise LabSeqError(f"{path.name} is no Python file; --with takes one with a method in it")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        raise LabSeqError(f"{path.name} cannot be loaded: {type(problem).__name__}: {problem}") from problem
+    return module
+
+
+def _learners_in(module: ModuleType, name: str) -> Iterator[OutsideLearner]:
+    own = [
+        found
+        for found in vars(module).values()
+        if inspect.isclass(found) and issubclass(found, SequenceLearner) and found.__module__ == module.__name__
+    ]
+    methods = [found for found in own if hasattr(found, "method_id")]
+    if not methods:
+        raise LabSeqError(f"{name} defines no method: a subclass of SequenceLearner with a method_id")
+    for learner in methods:
+        yield _checked(learner, name)
+
+
+def _checked(learner: type[SequenceLearner], name: str) -> OutsideLearner:
+    lacking = [each for each in NEEDED if not hasattr(learner, each)]
+    if lacking:
+        raise LabSeqError(f"{name}: {learner.__name__} does not say its {', '.join(lacking)}; see SequenceLearner")
+    options = [option.name for option in learner.options]
+    if options != learner._option_names():
+        said = ", ".join(options) or "none"
+        taken = ", ".join(learner._option_names()) or "none"
+        raise LabSeqError(f"{name}: {learner.__name__} declares the options {said}, but its constructor takes {taken}")
+    source = Path(inspect.getfile(learner)).read_bytes()
+    return OutsideLearner(learner, hashlib.sha256(source).hexdigest()[:12])
