@@ -1,7 +1,7 @@
 """What pages and the command line know of runs: submit, status, cancel, result, and the list of all.
 
-A run has the id that its configuration and the versions give it, so the same question has one answer in a store: a finished
-run is found, one at work is joined, an interrupted one goes on.
+A run has the id that its configuration, its data and the versions give it, so the same question has one answer in a store: a
+finished run is found, one at work is joined, an interrupted one goes on.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from labseq_core.experiments.run.engine import Engine, artefact_name
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.store.damage import set_aside_stores
+from labseq_core.experiments.store.data_identity import data_identity
 from labseq_core.experiments.store.run_store import ACTIVE, StoreDamaged, run_store
 from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
@@ -123,8 +124,8 @@ def close_engines() -> None:
 
 
 def run_id_of(config: ExperimentConfig) -> str:
-    """The id of the run of a configuration with the versions that are installed."""
-    text = json.dumps([config.hash, versions()], sort_keys=True)
+    """The id of the run of a configuration, on the data that are here, with the versions that are installed."""
+    text = json.dumps([config.hash, data_identity(config.dataset), versions()], sort_keys=True)
     return f"{config.hash}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 

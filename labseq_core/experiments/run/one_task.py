@@ -18,7 +18,8 @@ from labseq_core.experiments.plan.tasks import Task, points_of
 from labseq_core.experiments.results.predictions import Predictions, archive_bytes
 from labseq_core.experiments.run.live_accuracy import LiveAccuracy
 from labseq_core.experiments.run.memory import peak_megabytes, reset_peak
-from labseq_core.explain import Answers, answers, used_share
+from labseq_core.explain.confidence import Answers, answers
+from labseq_core.explain.sparsity import used_share
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
