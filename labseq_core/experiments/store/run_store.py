@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -118,8 +118,17 @@ class RunStore:
         for number, task in enumerate(tasks):
             _insert(connection, "tasks", {**task, "run_id": run["id"], "number": number})
 
-    def update(self, run_id: str, tasks: Mapping[int, Mapping], artefacts: Mapping[str, bytes], **columns) -> bool:
-        """Write columns of a run and of its tasks, and artefacts, all or nothing; False if there is no such run (any more)."""
+    def update(
+        self,
+        run_id: str,
+        tasks: Mapping[int, Mapping],
+        artefacts: Mapping[str, bytes],
+        dropped: Iterable[str] = (),
+        **columns,
+    ) -> bool:
+        """Write columns of a run and of its tasks, and artefacts, and remove dropped ones, all or nothing; False if there is no
+        such run (any more).
+        """
         with self._connection() as connection:
             columns = _encoded(columns) or {"id": run_id}
             assignments = ", ".join(f"{name} = ?" for name in columns)
@@ -131,6 +140,8 @@ class RunStore:
                 assignments = ", ".join(f"{name} = ?" for name in values)
                 query = f"UPDATE tasks SET {assignments} WHERE run_id = ? AND number = ?"
                 connection.execute(query, (*values.values(), run_id, number))
+            names = [(run_id, name) for name in dropped]
+            connection.executemany("DELETE FROM artefacts WHERE run_id = ? AND name = ?", names)
             _keep(connection, run_id, artefacts)
             return True
 
