@@ -1,7 +1,7 @@
 """What pages and the command line know of runs: submit, status, cancel, result, and the list of all.
 
-A run has the id that its configuration and the versions give it, so the same question has one answer in a store: a finished
-run is found, one at work is joined, an interrupted one goes on.
+A run has the id that its configuration, its data and the versions give it, so the same question has one answer in a store: a
+finished run is found, one at work is joined, an interrupted one goes on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from labseq_core.experiments.run.engine import Engine, artefact_name
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.store.damage import set_aside_stores
-from labseq_core.experiments.store.run_store import ACTIVE, RunStore, StoreDamaged
+from labseq_core.experiments.store.data_identity import data_identity
+from labseq_core.experiments.store.run_store import ACTIVE, StoreDamaged, run_store
 from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import load_model
@@ -98,7 +99,7 @@ _engines_lock = threading.Lock()
 
 def _engine() -> Engine:
     """That of the store and of the executor which the environment names."""
-    store, scheduler = RunStore(), os.environ.get(SCHEDULER_VARIABLE) or None
+    store, scheduler = run_store(), os.environ.get(SCHEDULER_VARIABLE) or None
     key = str(store.path), scheduler
     with _engines_lock:
         if key not in _engines:
@@ -108,7 +109,7 @@ def _engine() -> Engine:
 
 def _own_engines() -> list[Engine]:
     """Those of this process for the store; there need not be one."""
-    path = str(RunStore().path)
+    path = str(run_store().path)
     with _engines_lock:
         return [engine for (place, _), engine in _engines.items() if place == path]
 
@@ -123,8 +124,8 @@ def close_engines() -> None:
 
 
 def run_id_of(config: ExperimentConfig) -> str:
-    """The id of the run of a configuration with the versions that are installed."""
-    text = json.dumps([config.hash, versions()], sort_keys=True)
+    """The id of the run of a configuration, on the data that are here, with the versions that are installed."""
+    text = json.dumps([config.hash, data_identity(config.dataset), versions()], sort_keys=True)
     return f"{config.hash}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
@@ -170,7 +171,7 @@ def resume_interrupted() -> list[str]:
     One that cannot go on, because its corpus has gone, stays dead: who asks for it is told why.
     """
     ids = []
-    for listed in reversed(RunStore().list(limit=1000, state="dead")):
+    for listed in reversed(run_store().list(limit=1000, state="dead")):
         row = _row(listed["id"])
         if row["versions"] == versions() and row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"]:
             with contextlib.suppress(LabSeqError):
@@ -186,7 +187,7 @@ def status(run_id: str) -> RunStatus:
             task["label"], task["fold"], task["state"], task["fraction"], task["iteration"], task["objective"],
             tuple((point[0], point[1]) for point in task["curve"]), task["point"], _accuracies(task["curve"]),
         )
-        for task in RunStore().tasks(run_id)
+        for task in run_store().tasks(run_id)
     )  # fmt: skip
     position = max([engine.queue_position(run_id) for engine in _own_engines()], default=0)
     fraction = 1.0 if row["state"] == "done" else row["fraction"]
@@ -197,7 +198,7 @@ def cancel(run_id: str) -> None:
     """Stop a run, whichever process has it; a finished one stays as it is."""
     row = _row(run_id)
     if row["state"] in ACTIVE:
-        RunStore().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
+        run_store().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
         for engine in _own_engines():
             engine.cancel(run_id)
 
@@ -254,7 +255,7 @@ def comparisons(run_id: str, metric: str = "accuracy") -> list[dict]:
 
 def list_runs(limit: int = 100, skip: int = 0, **filters) -> list[RunSummary]:
     """The newest runs first. filters: dataset, method, state, pinned, text."""
-    return [_summary(row) for row in RunStore().list(limit, skip, **filters)]
+    return [_summary(row) for row in run_store().list(limit, skip, **filters)]
 
 
 def summary(run_id: str) -> RunSummary:
@@ -274,30 +275,30 @@ def _summary(row: dict) -> RunSummary:
 
 def count_runs(**filters) -> int:
     """How many runs fit the filters of `list_runs`."""
-    return RunStore().count(**filters)
+    return run_store().count(**filters)
 
 
 def run_datasets() -> list[str]:
     """The corpora that there are runs of."""
-    return RunStore().datasets()
+    return run_store().datasets()
 
 
 def pin(run_id: str, pinned: bool = True) -> None:
     """Mark a run to be found again, or take the mark away."""
     _row(run_id)
-    RunStore().mark(run_id, pinned=int(pinned))
+    run_store().mark(run_id, pinned=int(pinned))
 
 
 def delete(run_id: str) -> None:
     """Remove a run and all that was kept of it; one that is at work has to be cancelled first."""
     if _row(run_id)["state"] in ACTIVE:
         raise LabSeqError(f"run {run_id} is at work; cancel it first")
-    RunStore().delete(run_id)
+    run_store().delete(run_id)
 
 
 def notices() -> list[str]:
     """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now."""
-    store = RunStore()
+    store = run_store()
     found = [
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
@@ -306,7 +307,7 @@ def notices() -> list[str]:
 
 
 def _row(run_id: str) -> dict:
-    row = RunStore().get(run_id)
+    row = run_store().get(run_id)
     if row is None:
         raise LabSeqError(f"there is no run {run_id!r} in the run store; it may have been made elsewhere")
     return row
@@ -321,7 +322,7 @@ def _finished(run_id: str) -> dict:
 
 def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes]:
     """Those of the tasks whose scores count for a method, by fold."""
-    store, config = RunStore(), ExperimentConfig.from_dict(_finished(run_id)["config"])
+    store, config = run_store(), ExperimentConfig.from_dict(_finished(run_id)["config"])
     outcomes = {
         row["number"]: TaskOutcome(row["outcome"]) for row in store.tasks(run_id, outcomes=True) if row["outcome"]
     }

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ from labseq_core.experiments.run.engine import ATTEMPTS
 from labseq_core.experiments.run.executors.local import LocalProcesses
 from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store.damage import set_aside_stores
-from labseq_core.experiments.store.run_store import RunStore
+from labseq_core.experiments.store.run_store import RunStore, run_store
 from tests.experiments.runs import PATIENCE, at_work, endless, finished, outcomes_here, quick, wait, worker_ids
 
 OWNER = """
@@ -213,6 +214,12 @@ def test_a_store_that_is_removed_or_damaged_while_a_run_is_at_work(tmp_path):
     assert any("set aside as runs.sqlite.damaged-" in notice for notice in notices())
 
 
+def connect_anew(path: Path) -> None:
+    """Every thread does, when the file is not as it was."""
+    later = path.stat().st_mtime_ns + 1_000_000
+    os.utime(path, ns=(later, later))
+
+
 def test_a_full_disk_delays_a_run_and_loses_nothing(monkeypatch):
     config = several_tasks()
     run_id = submit(config)
@@ -226,6 +233,7 @@ def test_a_full_disk_delays_a_run_and_loses_nothing(monkeypatch):
         return made
 
     monkeypatch.setattr(sqlite3, "connect", limited)
+    connect_anew(run_store().path)
     give_up = time.monotonic() + PATIENCE
     while not any("disk is full" in notice for notice in notices()):
         assert time.monotonic() < give_up
@@ -233,6 +241,7 @@ def test_a_full_disk_delays_a_run_and_loses_nothing(monkeypatch):
     assert status(run_id).state == "running"
     time.sleep(3.0)  # tasks go on to finish meanwhile
     full[0] = False
+    connect_anew(run_store().path)
     assert wait(run_id, finished)[-1].state == "done"
     assert result(run_id).csv() == undisturbed_csv(config, run_id)
     assert notices() == []

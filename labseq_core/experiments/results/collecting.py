@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,20 @@ def final_tasks(config: ExperimentConfig, outcomes: Mapping[int, TaskOutcome]) -
                 last = [numbers[best_point({point: outcomes[n].tried["score"] for point, n in numbers.items()})]]
             chosen += last
     return chosen
+
+
+def beaten_tasks(tasks: Sequence[Task], outcomes: Mapping[int, TaskOutcome]) -> list[int]:
+    """The combinations that some other one of their search has beaten: whatever the rest will find, they are not the best."""
+    searches: dict[tuple[int, int], dict[int, int]] = {}
+    for number in outcomes:
+        if tasks[number].point is not None:
+            own = tasks[number]
+            searches.setdefault((own.method, own.fold), {})[own.point] = number
+    beaten = []
+    for numbers in searches.values():
+        best = best_point({point: outcomes[number].tried["score"] for point, number in numbers.items()})
+        beaten += [number for point, number in numbers.items() if point != best]
+    return sorted(beaten)
 
 
 def _row(tasks: list[Task], number: int, outcomes: Mapping[int, TaskOutcome]) -> dict:

@@ -17,7 +17,7 @@ from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.results.run_results import MEASURED
 from labseq_core.experiments.run.one_task import data_hash
 from labseq_core.experiments.service import RunStatus, cancel, predictions, result, run_id_of, status, submit
-from labseq_core.experiments.store.run_store import RunStore
+from labseq_core.experiments.store.run_store import run_store
 from labseq_core.places import datasets_directory
 
 CURVE = "learning-curve"  # the name among the defaults
@@ -85,7 +85,7 @@ def cancel_curve(config: ExperimentConfig) -> None:
 def curve_status(config: ExperimentConfig) -> CurveStatus:
     """How far the runs of a curve are, smallest first."""
     ids = list(map(run_id_of, learning_curve_configs(config)))
-    store = RunStore()
+    store = run_store()
     return CurveStatus(tuple(status(run_id) if store.get(run_id) else None for run_id in ids))
 
 

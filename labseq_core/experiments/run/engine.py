@@ -20,7 +20,7 @@ from labseq_core.checks import LabSeqError
 from labseq_core.data.uploads import is_upload, stored_upload
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import Task, best_point, searches_before, tasks_of
-from labseq_core.experiments.results.collecting import collect
+from labseq_core.experiments.results.collecting import beaten_tasks, collect
 from labseq_core.experiments.results.curves import add_points
 from labseq_core.experiments.run.executors import Executor, Job, WorkerLost
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
@@ -47,6 +47,7 @@ class _Run:
     progress: dict[int, dict] = field(default_factory=dict)  # columns of the tasks
     changed: set[int] = field(default_factory=set)  # tasks that the store does not know as they are
     unsaved: set[int] = field(default_factory=set)  # finished ones of them
+    dropped: set[int] = field(default_factory=set)  # tasks whose blobs the store must not keep
     at_work: dict[int, str] = field(default_factory=dict)  # number -> job
     state: str = "queued"
     note: str | None = None
@@ -69,6 +70,18 @@ class _Run:
         """The best combination of the search that a task waits for."""
         scores = {self.tasks[n].point: self.outcomes[n].tried["score"] for n in self.needs[number]}
         return best_point(scores) if scores else None
+
+    def forget_beaten(self) -> None:
+        """A search may have hundreds of models; only one can be the best, and only the best so far may become it."""
+        for number in beaten_tasks(self.tasks, self.outcomes):
+            if self.outcomes[number].row is not None:
+                self.outcomes[number] = self.outcomes[number].beaten()
+                self.unsaved.add(number)
+                self.dropped.add(number)
+
+    def lacks_its_result(self, number: int) -> bool:
+        """Whether a task whose scores may count for its method has none."""
+        return self.outcomes[number].row is None and not (self.config.folds and self.tasks[number].point is not None)
 
     @property
     def fraction(self) -> float:
@@ -105,14 +118,19 @@ class Engine:
             self._inbox.put(partial(self._begin, run))
 
     def _recall(self, run: _Run) -> None:
-        """What an interrupted run had found."""
+        """What an interrupted run had found; of a combination that was beaten no model is read."""
         finished = [row for row in self.store.tasks(run.id, outcomes=True) if row["outcome"] is not None]
-        blobs = self.store.artefacts(run.id) if finished else {}
-        for row in finished:
-            number = row["number"]
-            own = {kind: blobs[artefact_name(kind, number)] for kind in KINDS if artefact_name(kind, number) in blobs}
-            run.outcomes[number] = TaskOutcome(row["outcome"], own)
-            run.progress[number] = {name: row[name] for name in _fresh()}
+        run.outcomes = {row["number"]: TaskOutcome(row["outcome"]) for row in finished}
+        run.progress |= {row["number"]: {name: row[name] for name in _fresh()} for row in finished}
+        run.forget_beaten()
+        for number in set(run.outcomes).difference(beaten_tasks(run.tasks, run.outcomes)):
+            names = {kind: artefact_name(kind, number) for kind in KINDS}
+            blobs = {kind: self.store.artefact(run.id, name) for kind, name in names.items()}
+            own = {kind: data for kind, data in blobs.items() if data is not None}
+            run.outcomes[number] = TaskOutcome(run.outcomes[number].facts, own)
+            if run.lacks_its_result(number):  # it was taken for beaten by some other rule: it is trained again
+                del run.outcomes[number]
+                run.progress[number] = _fresh()
 
     def cancel(self, run_id: str) -> None:
         self._inbox.put(partial(self._cancel, run_id))
@@ -238,6 +256,7 @@ class Engine:
             run.outcomes[number] = done.result()
             run.progress[number] |= {"state": "done", "fraction": 1.0}
             run.unsaved.add(number)
+            run.forget_beaten()
         elif isinstance(problem, LabSeqError):
             self._fail(run, number, str(problem))
         elif isinstance(problem, WorkerLost) and not run.cancelled:
@@ -301,13 +320,15 @@ class Engine:
         if run.over:
             columns |= {"finished": time.time(), "metrics": run.metrics}
             columns["data_hash"] = (run.metrics or {}).get("data_hash")
-        changed, unsaved = set(run.changed), set(run.unsaved)
+        changed, unsaved, dropped = set(run.changed), set(run.unsaved), set(run.dropped)
         tasks = {number: dict(run.progress[number]) for number in changed | unsaved}
         for number in unsaved:
             tasks[number]["outcome"] = run.outcomes[number].facts
-        if self.store.update(run.id, tasks, _blobs(run, unsaved), **columns):
+        names = [artefact_name(kind, number) for number in dropped for kind in KINDS]
+        if self.store.update(run.id, tasks, _blobs(run, unsaved), names, **columns):
             run.changed -= changed
             run.unsaved -= unsaved
+            run.dropped -= dropped
         else:
             self._write_anew(run, columns)
 
@@ -321,7 +342,7 @@ class Engine:
             tasks.append(row)
         row = {**run.row, "id": run.id, "owner": self.owner.token, **columns}
         self.store.insert(row, tasks, _blobs(run, set(run.outcomes)))
-        run.changed, run.unsaved = set(), set()
+        run.changed, run.unsaved, run.dropped = set(), set(), set()
 
 
 def _fresh() -> dict:

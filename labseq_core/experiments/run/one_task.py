@@ -18,7 +18,8 @@ from labseq_core.experiments.plan.tasks import Task, points_of
 from labseq_core.experiments.results.predictions import Predictions, archive_bytes
 from labseq_core.experiments.run.live_accuracy import LiveAccuracy
 from labseq_core.experiments.run.memory import peak_megabytes, reset_peak
-from labseq_core.explain import Answers, answers, used_share
+from labseq_core.explain.confidence import Answers, answers
+from labseq_core.explain.sparsity import used_share
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
@@ -31,7 +32,9 @@ Report = Callable[[Progress], bool | None]
 
 @dataclass(frozen=True, eq=False)
 class TaskOutcome:
-    """What one task found. `facts` is JSON; a combination of a search within cross-validation has only `tried`."""
+    """What one task found. `facts` is JSON; of a search, a combination within cross-validation has only `tried`, and so has one
+    that was beaten.
+    """
 
     facts: dict  # data_hash, and as far as there are: row, tried, confusion, examples
     blobs: dict[str, bytes] = field(default_factory=dict)  # "predictions", and of the first fold "model"
@@ -43,6 +46,10 @@ class TaskOutcome:
     @property
     def tried(self) -> dict | None:
         return self.facts.get("tried")
+
+    def beaten(self) -> TaskOutcome:
+        """What is kept of a combination that cannot be the best any more: how good it was, and how long it took."""
+        return TaskOutcome({name: self.facts[name] for name in ("data_hash", "tried")})
 
 
 class Cancelled(Exception):

@@ -19,6 +19,20 @@ def is_damage(problem: sqlite3.Error) -> bool:
     return code is not None and (code & 0xFF) in _CODES
 
 
+def refuse_foreign(path: Path) -> None:
+    """Raise what SQLite raises of a file that is none of its own. The journal beside a file may have all of its pages, so
+    that SQLite does not notice, and would write over it: here it looks at the file alone.
+
+    Never read it by other means: to close a file that SQLite has open in this process would take its locks away.
+    """
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        try:
+            connection.execute("PRAGMA schema_version")
+        except sqlite3.DatabaseError as problem:
+            if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+                raise  # anything else may come of another process that writes just now
+
+
 def set_aside(path: Path) -> None:
     """Rename a damaged store and its journals. Several processes may find the damage at once: one does it."""
     with alone(path):
@@ -43,6 +57,7 @@ def _is_damaged(path: Path) -> bool:
     if not path.exists():
         return False
     try:
+        refuse_foreign(path)
         with closing(sqlite3.connect(path, timeout=_GIVE_UP)) as connection:
             return connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"
     except sqlite3.DatabaseError as problem:

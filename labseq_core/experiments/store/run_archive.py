@@ -17,7 +17,7 @@ from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.results.predictions import Predictions, predictions_csv
 from labseq_core.experiments.results.run_results import RunResult, table_csv
 from labseq_core.experiments.service import comparisons, is_default, predictions, result, run_row
-from labseq_core.experiments.store.run_store import RunStore
+from labseq_core.experiments.store.run_store import run_store
 from labseq_core.learners.registry import load_model
 
 FORMAT = 1
@@ -85,7 +85,7 @@ def packed_tables(run_id: str) -> bytes:
 
 def export_run(run_id: str) -> bytes:
     """A finished run as a zip file: configuration, tables, predictions, models, versions."""
-    found, store = result(run_id), RunStore()
+    found, store = result(run_id), run_store()
     row = store.get(run_id)
     require(row is not None, f"{run_id} comes with LabSeq and is the same everywhere; export a run of your own")
     tasks = [{name: task[name] for name in _TASK} for task in store.tasks(run_id, outcomes=True)]
@@ -144,7 +144,7 @@ def import_run(source: bytes | str | Path) -> str:
     require(fits, f"{name} {_BROKEN}")
     for label, data in artefacts.items():
         (Predictions.from_bytes if label.startswith("predictions.") else load_model)(data)
-    store = RunStore()
+    store = run_store()
     here = store.get(run["id"])
     if here is None or here["state"] != "done":
         require(

@@ -7,38 +7,22 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
-from labseq_core.experiments.store.damage import alone, is_damage, set_aside
+from labseq_core.experiments.store.connections import Connections
+from labseq_core.experiments.store.damage import is_damage, set_aside
 from labseq_core.experiments.store.owners import is_alive
+from labseq_core.experiments.store.schema import bring_up_to_date
 from labseq_core.places import user_directory
 
 ACTIVE = ("queued", "running")
 _TOLD_BY_OWNERS = (*ACTIVE, "dead")  # states that are known only when it is known which processes live
 BUSY_SECONDS = 30.0  # how long to wait for other processes that write
-VERSION = 1
-_SCHEMA = """
-CREATE TABLE runs (
-    id TEXT PRIMARY KEY, created REAL NOT NULL, finished REAL, config TEXT NOT NULL, config_hash TEXT NOT NULL,
-    data_hash TEXT, seed INTEGER NOT NULL, versions TEXT NOT NULL, dataset TEXT NOT NULL, features TEXT NOT NULL,
-    folds INTEGER NOT NULL, methods TEXT NOT NULL, labels TEXT NOT NULL, state TEXT NOT NULL, owner TEXT,
-    attempts INTEGER NOT NULL DEFAULT 1, cancelling INTEGER NOT NULL DEFAULT 0, pinned INTEGER NOT NULL DEFAULT 0,
-    imported INTEGER NOT NULL DEFAULT 0, fraction REAL NOT NULL DEFAULT 0, note TEXT, error TEXT, metrics TEXT
-);
-CREATE INDEX runs_by_time ON runs (created);
-CREATE INDEX runs_by_state ON runs (state);
-CREATE TABLE tasks (
-    run_id TEXT NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL, fold INTEGER NOT NULL, point INTEGER,
-    state TEXT NOT NULL DEFAULT 'queued', fraction REAL NOT NULL DEFAULT 0, iteration INTEGER NOT NULL DEFAULT 0,
-    objective REAL, curve TEXT NOT NULL DEFAULT '[]', outcome TEXT, PRIMARY KEY (run_id, number)
-);
-CREATE TABLE artefacts (
-    run_id TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run_id, name)
-);
-"""
+_STORES_OPEN = 8  # a process has one; tests have many
 _JSON = ("config", "versions", "methods", "labels", "metrics", "curve", "outcome")
 # All that a list needs: results are long.
 _LISTED = (
@@ -56,7 +40,8 @@ def store_path() -> Path:
 class RunStore:
     """Rows are plain dicts; JSON columns are decoded.
 
-    A file that is damaged is set aside under another name, and a new one is begun (see `damage`).
+    Any thread may use it: each has a connection of its own (see `connections`). A file that is damaged is set aside under
+    another name, and a new one is begun (see `damage`).
     """
 
     def __init__(self, path: Path | None = None):
@@ -65,41 +50,23 @@ class RunStore:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise self._unusable(problem.strerror) from None
+        self._connections = Connections(self.path, BUSY_SECONDS, partial(bring_up_to_date, path=self.path))
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """A transaction. The file is made if it is not there, or no longer."""
+        """A transaction of this thread. The file is made if it is not there, or no longer."""
         try:
-            with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as connection:
-                connection.row_factory = sqlite3.Row
-                self._ensure_schema(connection)
-                with connection:
-                    yield connection
+            with self._connections.get() as connection:
+                yield connection
         except sqlite3.DatabaseError as problem:
             if is_damage(problem):
-                set_aside(self.path)
+                set_aside(self.path)  # before the connection is closed, which may write its journal into the file
+            self._connections.drop()
+            if is_damage(problem):
                 raise StoreDamaged(
                     f"the run store {self.path.name} was damaged; it was set aside and a new one begun"
                 ) from None
             raise self._unusable(problem) from None
-
-    def _ensure_schema(self, connection: sqlite3.Connection) -> None:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version == VERSION:
-            return
-        if version > VERSION:
-            raise LabSeqError(f"the run store {self.path.name} was made by a newer LabSeq; install that version")
-        with alone(self.path):  # SQLite does not wait for others when it changes the kind of journal
-            connection.execute("PRAGMA journal_mode=WAL")
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
-                    return  # somebody else was faster
-                if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
-                    raise LabSeqError(f"the run store {self.path.name} was made before version 0.1; move the file away")
-                for statement in _SCHEMA.split(";"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version={VERSION}")
 
     def _unusable(self, problem) -> StoreUnusable:
         return StoreUnusable(
@@ -151,8 +118,17 @@ class RunStore:
         for number, task in enumerate(tasks):
             _insert(connection, "tasks", {**task, "run_id": run["id"], "number": number})
 
-    def update(self, run_id: str, tasks: Mapping[int, Mapping], artefacts: Mapping[str, bytes], **columns) -> bool:
-        """Write columns of a run and of its tasks, and artefacts, all or nothing; False if there is no such run (any more)."""
+    def update(
+        self,
+        run_id: str,
+        tasks: Mapping[int, Mapping],
+        artefacts: Mapping[str, bytes],
+        dropped: Iterable[str] = (),
+        **columns,
+    ) -> bool:
+        """Write columns of a run and of its tasks, and artefacts, and remove dropped ones, all or nothing; False if there is no
+        such run (any more).
+        """
         with self._connection() as connection:
             columns = _encoded(columns) or {"id": run_id}
             assignments = ", ".join(f"{name} = ?" for name in columns)
@@ -164,6 +140,8 @@ class RunStore:
                 assignments = ", ".join(f"{name} = ?" for name in values)
                 query = f"UPDATE tasks SET {assignments} WHERE run_id = ? AND number = ?"
                 connection.execute(query, (*values.values(), run_id, number))
+            names = [(run_id, name) for name in dropped]
+            connection.executemany("DELETE FROM artefacts WHERE run_id = ? AND name = ?", names)
             _keep(connection, run_id, artefacts)
             return True
 
@@ -236,6 +214,16 @@ class RunStore:
             if row["state"] in ACTIVE and not alive[row["owner"]]:
                 row["state"] = "dead"
         return rows
+
+
+def run_store() -> RunStore:
+    """The store that the environment names: one for all who ask in this process, so that its connections are kept."""
+    return _opened(store_path())
+
+
+@lru_cache(maxsize=_STORES_OPEN)
+def _opened(path: Path) -> RunStore:
+    return RunStore(path)
 
 
 class StoreUnusable(LabSeqError):
