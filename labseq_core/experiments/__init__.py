@@ -12,6 +12,7 @@ from labseq_core.experiments.service import (
     configuration,
     count_runs,
     delete,
+    is_current,
     list_runs,
     made_with,
     model,
@@ -31,6 +32,6 @@ from labseq_core.experiments.store.run_archive import export_run, import_run
 __all__ = [
     "ExperimentConfig", "FeatureChoice", "MethodChoice", "Predictions", "RunResult", "RunStatus", "RunSummary",
     "TaskStatus", "cancel", "comparisons", "configuration", "count_runs", "default_results", "delete", "export_run",
-    "import_run", "list_runs", "made_with", "model", "notices", "pin", "predictions", "result", "resume",
+    "import_run", "is_current", "list_runs", "made_with", "model", "notices", "pin", "predictions", "result", "resume",
     "resume_interrupted", "run_datasets", "status", "submit", "summary", "write_default",
 ]  # fmt: skip

@@ -125,14 +125,16 @@ def close_engines() -> None:
 
 def run_id_of(config: ExperimentConfig) -> str:
     """The id of the run of a configuration, on the data that are here, with the versions that are installed."""
-    text = json.dumps([config.hash, data_identity(config.dataset), versions()], sort_keys=True)
+    made_with = versions(choice.method for choice in config.methods)
+    text = json.dumps([config.hash, data_identity(config.dataset), made_with], sort_keys=True)
     return f"{config.hash}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
 def run_row(config: ExperimentConfig) -> dict:
     """The columns of the store that are known before a run begins."""
     return {
-        "config": config.to_dict(), "config_hash": config.hash, "seed": config.seed, "versions": versions(),
+        "config": config.to_dict(), "config_hash": config.hash, "seed": config.seed,
+        "versions": versions(choice.method for choice in config.methods),
         "dataset": config.dataset, "features": config.features.label, "folds": config.folds,
         "methods": [choice.method for choice in config.methods], "labels": [choice.label for choice in config.methods],
     }  # fmt: skip
@@ -160,6 +162,12 @@ def configuration(run_id: str) -> ExperimentConfig:
     return ExperimentConfig.from_dict(_row(run_id)["config"])
 
 
+def is_current(run_id: str) -> bool:
+    """Whether a run was begun with the versions that are here now, so that what it had finished can be gone on from."""
+    row = _row(run_id)
+    return row["versions"] == versions(choice["method"] for choice in row["config"]["methods"])
+
+
 def made_with(run_id: str) -> dict:
     """The versions that a run was begun with, whatever its state."""
     return _row(run_id)["versions"]
@@ -173,7 +181,7 @@ def resume_interrupted() -> list[str]:
     ids = []
     for listed in reversed(run_store().list(limit=1000, state="dead")):
         row = _row(listed["id"])
-        if row["versions"] == versions() and row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"]:
+        if is_current(row["id"]) and row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"]:
             with contextlib.suppress(LabSeqError):
                 ids.append(resume(listed["id"]))
     return ids

@@ -34,10 +34,12 @@ NOT_COUNTED = {
     "data/formats/writers.py": "a run writes no corpus",
     "archives.py": "keeps arrays as they are",
     "checks.py": "refuses input, or hands it on",
-    "compiling/kept.py": "keeps machine code",
+    "compiling/code_cache.py": "keeps machine code",
     "compiling/threads.py": "shares out work; numbers do not depend on how (tested)",
     "places.py": "where files lie",
-    "serving/settings.py": "how large an upload may be",
+    "data/limits.py": "how large an upload may be",
+    "learners/outside.py": "finds methods whose own sources are among the versions",
+    "worker_processes.py": "starts processes",
     "experiments/run/memory.py": "measures the machine",
 }
 _KEPT_DIGESTS = 16  # of several trees and versions that share a cache

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.metadata import version
 
 from labseq_core.experiments.store.sources import sources_digest
+from labseq_core.learners.registry import METHODS
+
+
+def versions(methods: Iterable[str] = ()) -> dict[str, str]:
+    """Versions of what can change a number; `core` is a hash of those of the core's sources that can.
+
+    methods: ids; of those from outside the hash of their source is among the versions.
+    """
+    known = (METHODS[method] for method in methods if method in METHODS)
+    return {**_installed(), **{f"method {method.id}": method.source for method in known if method.source}}
 
 
 @lru_cache(maxsize=1)
-def versions() -> dict[str, str]:
-    """Versions of what can change a number; `core` is a hash of those of the core's sources that can."""
+def _installed() -> dict[str, str]:
     packages = {name: version(name) for name in ("numpy", "scipy", "numba")}
     return {"core": sources_digest(), "python": platform.python_version(), **packages}

@@ -6,9 +6,8 @@ import time
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, made_with, resume, status
+from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, is_current, resume, status
 from labseq_core.experiments.run.live_accuracy import MOST_SEQUENCES, MOST_TOKENS
-from labseq_core.experiments.store.versions import versions
 from pages.ui.choices import session
 from pages.ui.drawing import charts
 from pages.ui.train import live_charts
@@ -109,7 +108,7 @@ def what_is_left(now: RunStatus) -> None:
 
 def go_on_button(run_id: str) -> str | None:
     """For a run that was interrupted, cancelled or has failed; gives the id under which it goes on."""
-    if made_with(run_id) == versions():
+    if is_current(run_id):
         help_text = "It goes on where it was: what is finished is kept."
     else:
         help_text = "LabSeq has changed since it was begun: it is run again from the beginning, under another id."

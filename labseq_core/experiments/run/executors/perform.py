@@ -28,7 +28,8 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool])
 
     Raises `LabSeqError`, or `Cancelled`.
     """
-    require(job["versions"] == versions(), _other_version(job["versions"]))
+    here = versions(choice["method"] for choice in job["config"]["methods"])
+    require(job["versions"] == here, _other_version(job["versions"], here))
     if job["upload"]:
         keep_upload(**job["upload"])
     config = ExperimentConfig.from_dict(job["config"])
@@ -75,10 +76,14 @@ def _prepare(method: str, say: Callable[[dict], None], stopped: Callable[[], boo
     say({"note": None})
 
 
-def _other_version(wanted: dict) -> str:
-    differs = [f"{name} {version}, not {wanted.get(name)}" for name, version in versions().items()
-               if version != wanted.get(name)]  # fmt: skip
-    return f"a worker has {'; '.join(differs)}: install the same versions there"
+def _other_version(wanted: dict, here: dict) -> str:
+    names = dict.fromkeys([*wanted, *here])
+    differs = [
+        f"{name} {here.get(name)}, not {wanted.get(name)}" for name in names if here.get(name) != wanted.get(name)
+    ]
+    return (
+        f"a worker has {'; '.join(differs)}: install the same versions there, and start it with the same --with files"
+    )
 
 
 def be_modest() -> None:
