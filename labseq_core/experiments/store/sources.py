@@ -39,7 +39,6 @@ NOT_COUNTED = {
     "places.py": "where files lie",
     "data/limits.py": "how large an upload may be",
     "learners/outside.py": "finds methods whose own sources are among the versions",
-    "worker_processes.py": "starts processes",
     "experiments/run/memory.py": "measures the machine",
 }
 _KEPT_DIGESTS = 16  # of several trees and versions that share a cache
