@@ -24,6 +24,7 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
 from labseq_core.kernels import Kernel, kernel_from_dict
+from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
 from labseq_core.progress import Callback, Recorder, Scores
 
@@ -35,6 +36,21 @@ class SequenceLearner:
 
     A subclass says what it is in the class variables below and implements `_learn`, `_potentials_of`, `_arrays` and
     `_restore`.
+
+    Attributes
+    ----------
+    classes_ : list of str
+        The labels, in the order of every array that has one column per label.
+    vocabulary_ : Alphabet
+        The attributes that training saw.
+    template_ : FeatureTemplate or None
+        What makes attributes of tokens, if X was encoded by a template.
+    history_ : DataFrame
+        One row per iteration of the training.
+    n_parameters_ : int
+        How many numbers the model consists of.
+    n_bytes_ : int
+        How many bytes these numbers take.
     """
 
     method_id: ClassVar[str]
@@ -46,6 +62,11 @@ class SequenceLearner:
     facts: ClassVar[tuple[str, ...]] = ()  # fitted numbers and texts that are saved with the model
 
     classes_: list[str]
+
+    def __init_subclass__(cls, **keywords) -> None:
+        super().__init_subclass__(**keywords)
+        if hasattr(cls, "options") and cls.__dict__.get("__doc__"):
+            cls.__doc__ = complete_docstring(cls)
 
     # Hyper-parameters
 

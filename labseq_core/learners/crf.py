@@ -25,6 +25,19 @@ class CRF(PenalisedLearner):
     loss "log": Σ_i -log p(y^i | x^i), convex.   "exp": Σ_i π^{l_i} (1/p(y^i | x^i) - 1), π = length_decay, convex.
     "marginal": Σ_i (1/l_i) Σ_t -log p(y_t^i | x^i).   "marginal-exp": Σ_i Σ_t 1/p(y_t^i | x^i).   The last two are not
     convex: with restarts > 0 the optimum is perturbed and improved again until that gains nothing.
+
+    Examples
+    --------
+    >>> from labseq_core import CRF
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = CRF(l2=0.1).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.marginals([["a", "cat", "barks"]])[0].shape  # tokens, labels
+    (3, 3)
+    >>> model.converged_
+    True
     """
 
     method_id = "crf"

@@ -27,6 +27,28 @@ class HMM(SequenceLearner):
     evidence, so more of them need not help: on conll2002-es the F1 of S3 is that of the word alone. k is added to each of
     thousands of words in each column, which outweighs the counts of rare labels: take 0.001 or less. The unknown bucket has
     no counts of its own, as in the lecture slides' formula, so an unknown word speaks for rare labels.
+
+    Attributes
+    ----------
+    start_log_prob_ : array of shape (labels,)
+        log p(first label).
+    transition_log_prob_ : array of shape (labels, labels)
+        log p(label | previous label), rows are the previous label.
+    emission_log_prob_ : array of shape (words + 1, labels) or None
+        log p(word | label), the last row for unknown words; None with emissions="attributes".
+    column_model_ : ColumnModel or None
+        log p(value | label) of all attributes; None with emissions="word".
+
+    Examples
+    --------
+    >>> from labseq_core import HMM
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = HMM().fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.emission_log_prob_.shape  # six words and the unknown one, three labels
+    (7, 3)
     """
 
     method_id = "hmm"

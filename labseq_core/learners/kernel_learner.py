@@ -27,7 +27,13 @@ def require_room_for_features(size: ExplicitSize, needed: int, memory: float) ->
 
 
 class KernelLearner(SequenceLearner):
-    """`expansion_` holds coefficients of observations (observations, S) and of pairs of labels (S, S)."""
+    """`expansion_` holds coefficients of observations (observations, S) and of pairs of labels (S, S).
+
+    Attributes
+    ----------
+    expansion_ : KernelExpansion
+        Observations and their coefficients: a score is a sum of kernel values.
+    """
 
     kernel: Kernel
     eta: float

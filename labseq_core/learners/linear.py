@@ -15,7 +15,14 @@ from labseq_core.scoring.linear import LinearScoring, LinearWeights
 
 
 class LinearLearner(SequenceLearner):
-    """`weights_` holds observation weights (attributes, S), transition weights (S, S), start and stop weights (S,)."""
+    """`weights_` holds observation weights (attributes, S), transition weights (S, S), start and stop weights (S,).
+
+    Attributes
+    ----------
+    weights_ : LinearWeights
+        The weights of attributes, transitions, first and last labels: `node` (attributes, labels), `edge`
+        (from, to), `start`, `stop`.
+    """
 
     start_stop: bool = False
     constraints: str | None = None

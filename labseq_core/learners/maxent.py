@@ -14,7 +14,19 @@ from labseq_core.progress import Recorder
 
 
 class MaxEnt(PenalisedLearner):
-    """Minimises Σ_t -log p(y_t | x_t) + (l2/2) ‖w‖² + l1 ‖w‖₁; every token by itself."""
+    """Minimises Σ_t -log p(y_t | x_t) + (l2/2) ‖w‖² + l1 ‖w‖₁; every token by itself.
+
+    Examples
+    --------
+    >>> from labseq_core import MaxEnt
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = MaxEnt(l2=0.1).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> bool(model.weights_.edge.any())  # no weights of label pairs
+    False
+    """
 
     method_id = "maxent"
     title = "Maximum entropy"

@@ -18,6 +18,24 @@ class NaiveBayes(SequenceLearner):
     """p(x_t, y_t) = p(y_t) Π_columns p(value | y_t), by smoothed counts; the labels of neighbours play no part.
 
     `column_model` says what the columns of an observation are.
+
+    Attributes
+    ----------
+    prior_log_prob_ : array of shape (labels,)
+        log p(label).
+    column_model_ : ColumnModel
+        log p(value | label) for each column of an observation.
+
+    Examples
+    --------
+    >>> from labseq_core import NaiveBayes
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = NaiveBayes().fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.prior_log_prob_.shape
+    (3,)
     """
 
     method_id = "naive-bayes"

@@ -17,7 +17,19 @@ BLOCK_TOKENS = 20_000  # between two looks at the callback
 
 
 class StructuredPerceptron(LinearLearner):
-    """Decodes each sequence with the current weights and moves them towards the truth where it is missed."""
+    """Decodes each sequence with the current weights and moves them towards the truth where it is missed.
+
+    Examples
+    --------
+    >>> from labseq_core import StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = StructuredPerceptron(seed=0).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> int(model.history_.objective.iloc[-1])  # wrong labels in the last pass
+    0
+    """
 
     method_id = "perceptron"
     title = "Averaged perceptron"
