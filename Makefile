@@ -53,6 +53,7 @@ coverage: compiled
 lint: $(VENV)/.installed-for-tests
 	@$(VENV_PYTHON) -m ruff check --quiet .
 	@$(VENV_PYTHON) -m ruff format --check --quiet .
+	@$(VENV_PYTHON) -m mypy --no-error-summary
 
 # Once, before the test processes start: each of them would compile the same routines.
 compiled: $(VENV)/.installed-for-tests

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -220,6 +221,11 @@ def test_help_names_what_there_is():
 def test_the_command_line_loads_nothing_that_it_does_not_need():
     code = "import sys; from labseq_core.cli import _parser; _parser(); print({'numba', 'scipy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_type_checkers_see_the_same_names():
+    stub = Path(labseq_core.__file__).with_suffix(".pyi").read_text()
+    assert set(re.findall(r" as (\w+)$", stub, re.MULTILINE)) == set(labseq_core.__all__)
 
 
 def test_the_package_offers_its_names():

@@ -9,9 +9,10 @@ import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import EncodedPair
 from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
 from labseq_core.learners.penalised import Loss, PenalisedLearner
-from labseq_core.losses import LOSSES
+from labseq_core.losses import LOSSES, exponential_loss
 from labseq_core.progress import Recorder
 
 NOISE = 0.1  # standard deviation of a perturbation, relative to that of the weights
@@ -86,12 +87,13 @@ class CRF(PenalisedLearner):
         self.start_stop = start_stop
 
     def _loss(self, encoded: EncodedSequences) -> Loss:
-        loss = LOSSES[self.loss]
         if self.loss == "exp":
-            return partial(loss, log_weights=np.log(self.length_decay) * np.diff(encoded.offsets))
-        return loss
+            return partial(exponential_loss, log_weights=np.log(self.length_decay) * np.diff(encoded.offsets))
+        return LOSSES[self.loss]
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         scoring, start = self._scoring(encoded), self._start()
         if self.loss != "log":
             value, _ = self._loss(encoded)(scoring.potentials(start), labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from collections.abc import Sequence
 
 from labseq_core.learners.options import Option
 
@@ -12,7 +13,7 @@ PARAMETERS, ATTRIBUTES, EXAMPLES = "Parameters", "Attributes", "Examples"
 TYPES = {"float": "float", "int": "int", "bool": "bool", "kernel": "Kernel"}
 
 
-def complete_docstring(learner: type) -> str:
+def complete_docstring(learner: type, options: Sequence[Option]) -> str:
     """Its summary, what the class says of itself, its options, its fitted attributes with those of its bases, its examples.
 
     A class writes its text and the sections "Attributes" and "Examples"; what it writes of an attribute goes before what a
@@ -24,9 +25,9 @@ def complete_docstring(learner: type) -> str:
         for name, lines in _entries(_sections(each).get(ATTRIBUTES, [])).items():
             attributes.setdefault(name, lines)
     parts = [
-        *([learner.summary] if "summary" in vars(learner) else []),
+        *([vars(learner)["summary"]] if "summary" in vars(learner) else []),
         "\n".join(sections[""]).strip(),
-        _section(PARAMETERS, [line for option in learner.options for line in _parameter(option)]),
+        _section(PARAMETERS, [line for option in options for line in _parameter(option)]),
         _section(ATTRIBUTES, [line for lines in attributes.values() for line in lines]),
     ]
     if EXAMPLES in sections:

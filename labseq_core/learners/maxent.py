@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import EncodedPair
 from labseq_core.learners.options import L1, L2, MAX_ITER, TOL
 from labseq_core.learners.penalised import Loss, PenalisedLearner
 from labseq_core.losses import log_loss
@@ -44,7 +45,9 @@ class MaxEnt(PenalisedLearner):
     def _loss(self, encoded: EncodedSequences) -> Loss:
         return log_loss
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         # Each token is a sequence of its own: no pair is ever seen, so transition weights stay exactly zero.
         tokens = replace(encoded, offsets=np.arange(encoded.n_positions + 1))
         start = self._start()

@@ -8,7 +8,7 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.base import EncodedPair, SequenceLearner
 from labseq_core.learners.options import SMOOTHING
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
@@ -48,7 +48,9 @@ class NaiveBayes(SequenceLearner):
     def __init__(self, smoothing: float = 0.001):
         self.smoothing = smoothing
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         n_labels, k = len(self.classes_), self.smoothing
         counts = np.bincount(labels, minlength=n_labels) + k
         self.prior_log_prob_ = np.log(counts / counts.sum())
