@@ -11,7 +11,7 @@ def offered(package: str, names_in: Mapping[str, Sequence[str]]) -> tuple[Callab
     """The functions `__getattr__` and `__dir__` of a package that offers the names in these modules, and its modules."""
     module_of = {name: module for module, names in names_in.items() for name in names}
 
-    def find(name: str):
+    def find(name: str) -> object:
         if name not in module_of:
             if not name.startswith("_") and find_spec(f"{package}.{name}"):
                 return import_module(f"{package}.{name}")

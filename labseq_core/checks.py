@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 class LabSeqError(ValueError):
@@ -15,7 +16,7 @@ def require(condition: bool, message: str) -> None:
         raise LabSeqError(message)
 
 
-def as_floats(name: str, value, shape: tuple[int | None, ...]) -> np.ndarray:
+def as_floats(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> np.ndarray:
     """`value` as a C-contiguous float64 array of the given shape (None: any size). -inf is allowed, NaN and +inf are not."""
     array = np.ascontiguousarray(value, dtype=np.float64)
     fits = array.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, array.shape))
@@ -28,7 +29,7 @@ def as_floats(name: str, value, shape: tuple[int | None, ...]) -> np.ndarray:
     return array
 
 
-def as_offsets(name: str, value, n_positions: int) -> np.ndarray:
+def as_offsets(name: str, value: ArrayLike, n_positions: int) -> np.ndarray:
     """Offsets of a flat batch: sequence i owns the positions `offsets[i] : offsets[i + 1]`, none of them empty."""
     offsets = np.ascontiguousarray(value, dtype=np.int64)
     require(offsets.ndim == 1 and offsets.size >= 1, f"{name} must be a one-dimensional array that starts with 0")
@@ -41,7 +42,7 @@ def as_offsets(name: str, value, n_positions: int) -> np.ndarray:
     return offsets
 
 
-def as_label_indices(name: str, value, n_positions: int, n_labels: int) -> np.ndarray:
+def as_label_indices(name: str, value: ArrayLike, n_positions: int, n_labels: int) -> np.ndarray:
     """Flat label indices, one per position, each in 0 .. n_labels - 1."""
     labels = np.ascontiguousarray(value, dtype=np.int64)
     require(

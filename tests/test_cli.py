@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -146,6 +147,52 @@ def test_benchmarks_that_are_not_installed_are_missed_in_one_line(tmp_path):
     )
 
 
+NOT_INSTALLED = """
+import sys
+
+class NotInstalled:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError("No module named " + repr(name), name=name)
+
+sys.meta_path.insert(0, NotInstalled())
+"""
+
+
+def without(packages: tuple[str, ...], command: list[str], folder: Path) -> subprocess.CompletedProcess:
+    """The command in a Python that does not have these packages."""
+    (folder / "sitecustomize.py").write_text(NOT_INSTALLED.replace("{missing}", repr(packages)))
+    here = str(Path(labseq_core.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), here])}
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("missing", [("streamlit",), ("plotly",), ("streamlit", "plotly")])
+def test_app_without_the_dashboard_says_what_to_install(tmp_path, missing):
+    done = without(missing, ["-m", "labseq_core.cli", "app", "--no-browser"], tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        f'labseq: the dashboard needs {" and ".join(missing)}; install with: python -m pip install "labseq[app]"\n'
+    )
+
+
+def test_the_library_works_without_the_dashboard(tmp_path):
+    (tmp_path / "train.conll").write_text(TRAIN, encoding="utf-8")
+    words = ["train", "train.conll", "--model", "m.npz", "--method", "hmm"]
+    done = without(("streamlit", "plotly"), ["-m", "labseq_core.cli", *words], tmp_path)
+    assert done.returncode == 0, done.stderr
+    everything = (
+        "import importlib, pkgutil, labseq_core\n"
+        "for module in pkgutil.walk_packages(labseq_core.__path__, 'labseq_core.'):\n"
+        "    importlib.import_module(module.name)\n"
+    )
+    done = without(("streamlit", "plotly"), ["-c", everything], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_every_benchmark_is_a_module_and_the_other_way_round():
     from labseq_core.cli import BENCHMARKS
 
@@ -174,6 +221,11 @@ def test_help_names_what_there_is():
 def test_the_command_line_loads_nothing_that_it_does_not_need():
     code = "import sys; from labseq_core.cli import _parser; _parser(); print({'numba', 'scipy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_type_checkers_see_the_same_names():
+    stub = Path(labseq_core.__file__).with_suffix(".pyi").read_text()
+    assert set(re.findall(r" as (\w+)$", stub, re.MULTILINE)) == set(labseq_core.__all__)
 
 
 def test_the_package_offers_its_names():

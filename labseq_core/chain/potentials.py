@@ -23,7 +23,7 @@ class ChainPotentials:
     node: np.ndarray  # (positions, S): node[position, label]
     edge: np.ndarray  # (S, S): edge[from, to]; or (positions, S, S): the transition *into* each position
     stop: np.ndarray  # (S,)
-    offsets: np.ndarray | None = None  # (sequences + 1,) int64; None: one sequence
+    offsets: np.ndarray = None  # type: ignore[assignment]  # (sequences + 1,) int64; made by the constructor for one sequence
 
     def __post_init__(self) -> None:
         node = as_floats("node", self.node, (None, None))
@@ -43,7 +43,9 @@ class ChainPotentials:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def trusted(cls, start, node, edge, stop, offsets) -> ChainPotentials:
+    def trusted(
+        cls, start: np.ndarray, node: np.ndarray, edge: np.ndarray, stop: np.ndarray, offsets: np.ndarray
+    ) -> ChainPotentials:
         """The same without checks, for arrays that the core itself has just made."""
         potentials = object.__new__(cls)
         for name, value in zip(("start", "node", "edge", "stop", "offsets"), (start, node, edge, stop, offsets)):

@@ -6,6 +6,7 @@ import argparse
 import os
 import socket
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
@@ -20,6 +21,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def app(chosen: argparse.Namespace) -> int | None:
     from labseq_core.serving.settings import STREAMLIT_SETTINGS, app_path
 
+    _require_installed("streamlit", "plotly")
     port = chosen.port or _free_port(chosen.host)
     shown = not chosen.no_browser and (sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY")))
     settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port, "server.headless": not shown}
@@ -37,6 +39,22 @@ def app(chosen: argparse.Namespace) -> int | None:
 
         return subprocess.call(command)
     return os.execv(sys.executable, command)
+
+
+def _require_installed(*packages: str) -> None:
+    """The library is installed without what only the dashboard needs."""
+    missing = [name for name in packages if not _is_installed(name)]
+    if missing:
+        raise LabSeqError(
+            f'the dashboard needs {" and ".join(missing)}; install with: python -m pip install "labseq[app]"'
+        )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
 
 
 def _free_port(host: str, usual: int = 8501) -> int:

@@ -82,7 +82,11 @@ class Catalogue:
         files = () if is_upload(name) or name in self._bundled() else self._corpus(name).files
         for number, file in enumerate(files):
             report(number / len(files), f"looking for {file.name}")
-            read_verified(file, lambda part, message, before=number: report((before + part) / len(files), message))
+
+            def report_part(part: float, message: str, before: int = number) -> None:
+                report((before + part) / len(files), message)
+
+            read_verified(file, report_part)
         report(1.0, f"{name} is at hand")
 
     def _directory(self) -> Path:
@@ -112,9 +116,9 @@ class Catalogue:
     def _load_bundled(self, name: str) -> Dataset:
         about = self._about(name)
         columns = about["columns"][1:-1]
-        parts = [read_conll(self._directory() / name / f"{part}.conll", columns=columns) for part in _PARTS]
+        train, dev, test = (read_conll(self._directory() / name / f"{part}.conll", columns=columns) for part in _PARTS)
         said = {key: about[key] for key in ("title", "description", "licence", "citation", "task")}
-        return Dataset(name, *parts, **said)
+        return Dataset(name, train, dev, test, **said)
 
     def _corpus(self, name: str) -> Corpus:
         if name in self._corpora_by_name:

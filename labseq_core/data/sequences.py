@@ -39,11 +39,11 @@ class Sequences:
         columns: dict[str, Iterable[Sequence]] | None = None,
     ) -> Sequences:
         """From lists of lists. A column whose values are all numbers becomes a float64 column."""
-        tokens = [list(sequence) for sequence in tokens]
-        offsets = np.cumsum([0, *map(len, tokens)])
-        flat_labels = None if labels is None else _flatten("labels", labels, tokens)
-        flat_columns = {name: _as_column(_flatten(name, column, tokens)) for name, column in (columns or {}).items()}
-        return cls(list(chain.from_iterable(tokens)), offsets, flat_labels, flat_columns)
+        listed = [list(sequence) for sequence in tokens]
+        offsets = np.cumsum([0, *map(len, listed)])
+        flat_labels = None if labels is None else _flatten("labels", labels, listed)
+        flat_columns = {name: _as_column(_flatten(name, column, listed)) for name, column in (columns or {}).items()}
+        return cls(list(chain.from_iterable(listed)), offsets, flat_labels, flat_columns)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -82,19 +82,21 @@ class Sequences:
 
     def select(self, indices: Iterable[int]) -> Sequences:
         """The sequences with these numbers, in this order."""
-        indices = np.asarray(list(indices), dtype=np.int64)
-        begins, lengths = self.offsets[indices], self.lengths[indices]
+        chosen = np.asarray(list(indices), dtype=np.int64)
+        begins, lengths = self.offsets[chosen], self.lengths[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         positions = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], lengths)
         listed = positions.tolist()
 
-        def take(column: Column | None) -> Column | None:
-            if column is None or isinstance(column, np.ndarray):
-                return None if column is None else column[positions]
-            return [column[position] for position in listed]
+        def take(values: list[str]) -> list[str]:
+            return [values[position] for position in listed]
 
-        columns = {name: take(column) for name, column in self.flat_columns.items()}
-        return Sequences(take(self.flat_tokens), offsets, take(self.flat_labels), columns)
+        columns = {
+            name: column[positions] if isinstance(column, np.ndarray) else take(column)
+            for name, column in self.flat_columns.items()
+        }
+        labels = None if self.flat_labels is None else take(self.flat_labels)
+        return Sequences(take(self.flat_tokens), offsets, labels, columns)
 
 
 @dataclass(frozen=True)

@@ -261,7 +261,7 @@ def comparisons(run_id: str, metric: str = "accuracy") -> list[dict]:
     return compare_all({label: predictions(run_id, label).counts() for label in labels}, metric, seed=found.config.seed)
 
 
-def list_runs(limit: int = 100, skip: int = 0, **filters) -> list[RunSummary]:
+def list_runs(limit: int = 100, skip: int = 0, **filters: object) -> list[RunSummary]:
     """The newest runs first. filters: dataset, method, state, pinned, text."""
     return [_summary(row) for row in run_store().list(limit, skip, **filters)]
 
@@ -281,7 +281,7 @@ def _summary(row: dict) -> RunSummary:
     )  # fmt: skip
 
 
-def count_runs(**filters) -> int:
+def count_runs(**filters: object) -> int:
     """How many runs fit the filters of `list_runs`."""
     return run_store().count(**filters)
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 
-from labseq_core.checks import require
+from labseq_core.checks import LabSeqError, require
 
 
 class Kernel(ABC):
@@ -52,7 +52,11 @@ class BasicKernel(Kernel):
 
     name: ClassVar[str]  # in texts and in JSON
     attribute: str | None = None  # over those named so only, there or not; None: over all attributes, with values
-    polynomial: tuple[int, float] | None = None  # (degree, constant) if it is a polynomial of the inner product
+
+    @property
+    def polynomial(self) -> tuple[int, float] | None:
+        """(degree, constant) if it is a polynomial of the inner product."""
+        return None
 
     @abstractmethod
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -62,7 +66,7 @@ class BasicKernel(Kernel):
         return (Term(self),)
 
     def to_dict(self) -> dict:
-        return {"kernel": self.name, **asdict(self)}
+        return {"kernel": self.name, **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -148,23 +152,23 @@ class Normalized(Kernel):
         return f"normalized({self.kernel})"
 
 
-def positive_number(name: str, value) -> float:
+def positive_number(name: str, value: object) -> float:
     """A checked parameter of a kernel."""
-    fits = isinstance(value, Real) and not isinstance(value, bool) and 0 < value < math.inf
-    require(fits, f"{name} is {value!r}; give a number above 0")
-    return float(value)
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < (number := float(value)) < math.inf:
+        return number
+    raise LabSeqError(f"{name} is {value!r}; give a number above 0")
 
 
-def number_not_below_zero(name: str, value) -> float:
-    fits = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value < math.inf
-    require(fits, f"{name} is {value!r}; give a number of at least 0")
-    return float(value)
+def number_not_below_zero(name: str, value: object) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= (number := float(value)) < math.inf:
+        return number
+    raise LabSeqError(f"{name} is {value!r}; give a number of at least 0")
 
 
-def whole_number(name: str, value, low: int, high: int) -> int:
-    fits = isinstance(value, Integral) and not isinstance(value, bool) and low <= value <= high
-    require(fits, f"{name} is {value!r}; give a whole number from {low} to {high}")
-    return int(value)
+def whole_number(name: str, value: object, low: int, high: int) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool) and low <= (number := int(value)) <= high:
+        return number
+    raise LabSeqError(f"{name} is {value!r}; give a whole number from {low} to {high}")
 
 
 def number_text(value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -23,11 +23,17 @@ from labseq_core.checks import LabSeqError, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
+from labseq_core.features.encoded import Attributes
 from labseq_core.kernels import Kernel, kernel_from_dict
+from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
 from labseq_core.progress import Callback, Recorder, Scores
 
 Labels = Sequence[Sequence[str]]
+# What `fit` and `predict` take as X: encoded, a corpus, or attributes of each token as dicts, lists of names or words.
+Input = EncodedSequences | Sequences | Sequence[Sequence[Attributes]] | np.ndarray
+Labelled = Sequences | tuple[Input, Labels]  # a corpus, or a pair (X, y)
+EncodedPair = tuple[EncodedSequences, np.ndarray]  # observations and labels as arrays
 
 
 class SequenceLearner:
@@ -35,6 +41,21 @@ class SequenceLearner:
 
     A subclass says what it is in the class variables below and implements `_learn`, `_potentials_of`, `_arrays` and
     `_restore`.
+
+    Attributes
+    ----------
+    classes_ : list of str
+        The labels, in the order of every array that has one column per label.
+    vocabulary_ : Alphabet
+        The attributes that training saw.
+    template_ : FeatureTemplate or None
+        What makes attributes of tokens, if X was encoded by a template.
+    history_ : DataFrame
+        One row per iteration of the training.
+    n_parameters_ : int
+        How many numbers the model consists of.
+    n_bytes_ : int
+        How many bytes these numbers take.
     """
 
     method_id: ClassVar[str]
@@ -47,6 +68,11 @@ class SequenceLearner:
 
     classes_: list[str]
 
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        if hasattr(cls, "options") and cls.__dict__.get("__doc__"):
+            cls.__doc__ = complete_docstring(cls, cls.options)
+
     # Hyper-parameters
 
     @classmethod
@@ -56,7 +82,7 @@ class SequenceLearner:
     def get_params(self, deep: bool = True) -> dict:
         return {name: getattr(self, name) for name in self._option_names()}
 
-    def set_params(self, **params) -> SequenceLearner:
+    def set_params(self, **params: object) -> Self:
         known = self._option_names()
         for name, value in params.items():
             require(name in known, f"{type(self).__name__} has no option {name!r}; it has {', '.join(known)}")
@@ -74,7 +100,9 @@ class SequenceLearner:
 
     # Learning
 
-    def fit(self, X, y: Labels | None = None, *, dev=None, callback: Callback | None = None) -> SequenceLearner:
+    def fit(
+        self, X: Input, y: Labels | None = None, *, dev: Labelled | None = None, callback: Callback | None = None
+    ) -> Self:
         """Learn from sequences X with labels y.
 
         X: per-token attributes (dicts, lists of names, words), `EncodedSequences`, or `Sequences` (then y may be left
@@ -100,13 +128,15 @@ class SequenceLearner:
         self._history_rows = recorder.rows
         return self
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         raise LabSeqError(f"{type(self).__name__} does not say how it learns; implement _learn")
 
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
         raise LabSeqError(f"{type(self).__name__} does not say how it scores; implement _potentials_of")
 
-    def _dev_pair(self, dev) -> tuple[EncodedSequences, np.ndarray]:
+    def _dev_pair(self, dev: Labelled) -> EncodedPair:
         """Development data as arrays; a label that training never saw is simply never right."""
         pair = (dev, None) if isinstance(dev, Sequences) else dev
         fits = isinstance(pair, tuple | list) and len(pair) == 2
@@ -136,11 +166,11 @@ class SequenceLearner:
 
     # Using what was learned
 
-    def potentials(self, X) -> list[ChainPotentials]:
+    def potentials(self, X: Input) -> list[ChainPotentials]:
         """The chain scores of each sequence, on a log scale."""
         return list(self._batch(X))
 
-    def predict(self, X, decode: str = "viterbi") -> list[list[str]]:
+    def predict(self, X: Input, decode: str = "viterbi") -> list[list[str]]:
         """The best labelling of each sequence, or with decode="posterior" the most probable label of each token."""
         require(decode in ("viterbi", "posterior"), f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
         if decode == "viterbi":
@@ -149,29 +179,29 @@ class SequenceLearner:
         self._require_probabilities()
         return self._named(forward_backward(batch).node_marginals.argmax(axis=1), batch.offsets)
 
-    def _predict_by(self, scores: Scores, X) -> list[list[str]]:
+    def _predict_by(self, scores: Scores, X: Input) -> list[list[str]]:
         batch = scores(self.encode(X))
         return self._named(viterbi(batch).labels, batch.offsets)
 
-    def k_best(self, X, k: int) -> list[list[tuple[list[str], float]]]:
+    def k_best(self, X: Input, k: int) -> list[list[tuple[list[str], float]]]:
         """The k best labellings of each sequence with their scores, best first."""
         return [
             [([self.classes_[label] for label in labels], score) for labels, score in found]
             for found in k_best(self._batch(X), k)
         ]
 
-    def marginals(self, X) -> list[np.ndarray]:
+    def marginals(self, X: Input) -> list[np.ndarray]:
         """p(y_t = label | x) for each sequence, an (l, S) array in the order of `classes_`."""
         self._require_probabilities()
         batch = self._batch(X)
         rows = forward_backward(batch).node_marginals
         return [rows[begin:end] for begin, end in zip(batch.offsets[:-1], batch.offsets[1:])]
 
-    def predict_marginals(self, X) -> list[list[dict[str, float]]]:
+    def predict_marginals(self, X: Input) -> list[list[dict[str, float]]]:
         """The same as dicts: label -> probability for each token."""
         return [[dict(zip(self.classes_, row)) for row in rows.tolist()] for rows in self.marginals(X)]
 
-    def score_gaps(self, X) -> list[np.ndarray]:
+    def score_gaps(self, X: Input) -> list[np.ndarray]:
         """How sure the model is of each token, an (l,) array per sequence: by how much the best labelling beats the best one
         with another label there. A difference of scores, **not a probability**: it says which tokens of one model are surer
         than others, and nothing about how often it is right. inf where no other label is possible.
@@ -185,14 +215,14 @@ class SequenceLearner:
             gaps = np.full(len(through), np.inf)
         return [gaps[begin:end] for begin, end in zip(batch.offsets[:-1], batch.offsets[1:])]
 
-    def log_prob(self, X, y: Labels | None = None) -> np.ndarray:
+    def log_prob(self, X: Input, y: Labels | None = None) -> np.ndarray:
         """log p(y | x) of each sequence."""
         self._require_probabilities()
         batch = self._batch(X)
         flat = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
         return path_scores(batch, flat) - forward_backward(batch).log_partition
 
-    def margins(self, X, y: Labels | None = None) -> np.ndarray:
+    def margins(self, X: Input, y: Labels | None = None) -> np.ndarray:
         """By how much the labels y of each sequence beat the best other labelling (T 3.39), in scores of this model: above 0
         where they are what it predicts. inf where no other labelling is possible, -inf where y is not.
         """
@@ -202,19 +232,19 @@ class SequenceLearner:
         possible = given > -np.inf
         return np.where(possible, np.where(possible, given, 0.0) - rivals, -np.inf)
 
-    def score(self, X, y: Labels | None = None) -> float:
+    def score(self, X: Input, y: Labels | None = None) -> float:
         """Token accuracy."""
         batch = self._batch(X)
         truth = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
         require(truth.size > 0, "X is empty; there is nothing to score")
         return float(np.mean(viterbi(batch).labels == truth))
 
-    def encode(self, X) -> EncodedSequences:
+    def encode(self, X: Input) -> EncodedSequences:
         """X in the attributes that the model knows; others are dropped."""
         self._fitted("classes_")
         return _encode(X, self.vocabulary_, self.template_)
 
-    def _batch(self, X) -> ChainPotentials:
+    def _batch(self, X: Input) -> ChainPotentials:
         return self._potentials_of(self.encode(X))
 
     def _known_labels(self, flat: list[str]) -> np.ndarray:
@@ -232,7 +262,7 @@ class SequenceLearner:
         name = type(self).__name__
         require(self.probabilistic, f"{name} gives scores, not probabilities; use a method that has them, such as CRF")
 
-    def _fitted(self, attribute: str):
+    def _fitted(self, attribute: str) -> Any:
         require(hasattr(self, attribute), f"this {type(self).__name__} is not fitted yet; call fit first")
         return getattr(self, attribute)
 
@@ -253,7 +283,7 @@ class SequenceLearner:
         save_archive(path, self._arrays(), meta)
 
     @classmethod
-    def _from_archive(cls, arrays: dict[str, np.ndarray], meta: dict) -> SequenceLearner:
+    def _from_archive(cls, arrays: dict[str, np.ndarray], meta: dict) -> Self:
         learner = cls(**{name: _restored(value) for name, value in meta["params"].items()})
         learner.classes_, learner.vocabulary_ = meta["classes"], Alphabet(meta["attributes"])
         learner.template_ = None if meta["template"] is None else FeatureTemplate.from_dict(meta["template"])
@@ -270,7 +300,7 @@ class SequenceLearner:
         raise LabSeqError(f"{type(self).__name__} does not say what to load; implement _restore")
 
 
-def _encode(X, vocabulary: Alphabet | None, template: FeatureTemplate | None) -> EncodedSequences:
+def _encode(X: Input, vocabulary: Alphabet | None, template: FeatureTemplate | None) -> EncodedSequences:
     """Whatever a caller may give as X, in the numbers of the vocabulary (None: of its own)."""
     if isinstance(X, EncodedSequences):
         return X if vocabulary is None else X.with_vocabulary(vocabulary)
@@ -280,17 +310,18 @@ def _encode(X, vocabulary: Alphabet | None, template: FeatureTemplate | None) ->
     if isinstance(X, str) or not isinstance(X, Sequence | np.ndarray):
         raise LabSeqError(f"X is of type {type(X).__name__}; give a list of sequences of per-token attributes")
     if template is not None and any(_is_plain_words(sequence) for sequence in X):
-        return template.encode(X, vocabulary)
+        return template.encode(cast("Sequence[Sequence[str]]", X), vocabulary)
     return encode_attributes(X, vocabulary)
 
 
-def _is_plain_words(sequence) -> bool:
+def _is_plain_words(sequence: object) -> bool:
     return isinstance(sequence, Sequence | np.ndarray) and len(sequence) > 0 and isinstance(sequence[0], str)
 
 
-def _labels_of(X, y: Labels | None) -> Labels:
+def _labels_of(X: Input, y: Labels | None) -> Labels:
     if y is None:
-        require(isinstance(X, Sequences), "y is missing; give one list of labels per sequence")
+        if not isinstance(X, Sequences):
+            raise LabSeqError("y is missing; give one list of labels per sequence")
         return X.labels
     fits = isinstance(y, Sequence | np.ndarray) and not isinstance(y, str)
     require(fits, f"y is of type {type(y).__name__}; give a list with one list of labels per sequence")
@@ -312,12 +343,12 @@ def _flat_labels(labels: Labels, offsets: np.ndarray) -> list[str]:
     return flat
 
 
-def _plain(value):
+def _plain(value: object) -> object:
     """A hyper-parameter as JSON holds it: a number of numpy as Python's own, a kernel as a dict."""
     if isinstance(value, Kernel):
         return value.to_dict()
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _restored(value):
+def _restored(value: object) -> object:
     return kernel_from_dict(value) if isinstance(value, dict) else value

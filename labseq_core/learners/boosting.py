@@ -58,7 +58,25 @@ PATIENCE = Option(
 
 
 class BoostingLearner(LinearLearner):
-    """What the boosting methods share. `fit(..., init=model)` goes on from the rounds of a fitted model."""
+    """What the boosting methods share. `fit(..., init=model)` goes on from the rounds of a fitted model.
+
+    Attributes
+    ----------
+    rounds_ : DataFrame
+        One row per round: the feature, its step, the bound, the loss.
+    n_rounds_ : int
+        Rounds done.
+    best_round_ : int
+        The round whose weights were kept: the best on development data, else the last.
+    n_selected_ : int
+        Features with a weight other than zero.
+    n_observed_ : int
+        Features that training could choose from.
+    feature_fraction_ : float
+        n_selected_ / n_observed_.
+    stop_reason_ : str
+        Why the training stopped.
+    """
 
     inverse_probability: ClassVar[bool] = True  # the exponential loss; else the log loss
     facts = ("n_rounds_", "best_round_", "n_selected_", "n_observed_", "feature_fraction_", "stop_reason_")
@@ -233,6 +251,19 @@ class BoostingLearner(LinearLearner):
 class SequenceBoost(BoostingLearner):
     """Minimises Σ_i π^{l_i} (1/p(y^i | x^i) - 1), a bound on the number of labellings that beat the truth, one feature a
     round, by bounds on what a step does to it.
+
+    Examples
+    --------
+    >>> from labseq_core import SequenceBoost
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = SequenceBoost(rounds=20).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.n_rounds_
+    20
+    >>> list(model.rounds_.columns[:3])
+    ['round', 'feature', 'kind']
     """
 
     method_id = "boost"
@@ -267,6 +298,19 @@ class LogitBoost(BoostingLearner):
     A step Δ changes it by Σ_i log E_p[e^{Δu}] <= Σ_i log(s_i e^{Δ L_i} + (1 - s_i) e^{Δ U_i}), s_i under p. Features are
     ranked by log z <= z - 1 of that, which has the form of the boosting bounds; the step minimises the sum of logarithms
     (tight) or the loss itself (exact).
+
+    Examples
+    --------
+    >>> from labseq_core import LogitBoost
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = LogitBoost(rounds=20).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.n_rounds_
+    20
+    >>> list(model.rounds_.columns[:3])
+    ['round', 'feature', 'kind']
     """
 
     method_id = "logitboost"
@@ -293,7 +337,21 @@ class LogitBoost(BoostingLearner):
 
 
 class AdaBoostMR(BoostingLearner):
-    """Boosting that ignores the sequence: every token is a sequence of its own, so there are no transitions."""
+    """Boosting that ignores the sequence: every token is a sequence of its own, so there are no transitions.
+
+    Examples
+    --------
+    >>> from labseq_core import AdaBoostMR
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = AdaBoostMR(rounds=20).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.n_rounds_
+    20
+    >>> list(model.rounds_.columns[:3])
+    ['round', 'feature', 'kind']
+    """
 
     method_id = "adaboost-mr"
     title = "AdaBoost.MR"
@@ -320,6 +378,19 @@ class AdaBoostMR(BoostingLearner):
 class ViterbiBoost(BoostingLearner):
     """AdaBoost.MR with one attribute more, the true previous label; in use the best labelling is found by Viterbi's
     algorithm, so that the weights of that attribute are transitions.
+
+    Examples
+    --------
+    >>> from labseq_core import ViterbiBoost
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = ViterbiBoost(rounds=20).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.n_rounds_
+    20
+    >>> list(model.rounds_.columns[:3])
+    ['round', 'feature', 'kind']
     """
 
     method_id = "viterbi-boost"

@@ -9,9 +9,10 @@ import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import EncodedPair
 from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
 from labseq_core.learners.penalised import Loss, PenalisedLearner
-from labseq_core.losses import LOSSES
+from labseq_core.losses import LOSSES, exponential_loss
 from labseq_core.progress import Recorder
 
 NOISE = 0.1  # standard deviation of a perturbation, relative to that of the weights
@@ -25,6 +26,19 @@ class CRF(PenalisedLearner):
     loss "log": Σ_i -log p(y^i | x^i), convex.   "exp": Σ_i π^{l_i} (1/p(y^i | x^i) - 1), π = length_decay, convex.
     "marginal": Σ_i (1/l_i) Σ_t -log p(y_t^i | x^i).   "marginal-exp": Σ_i Σ_t 1/p(y_t^i | x^i).   The last two are not
     convex: with restarts > 0 the optimum is perturbed and improved again until that gains nothing.
+
+    Examples
+    --------
+    >>> from labseq_core import CRF
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = CRF(l2=0.1).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.marginals([["a", "cat", "barks"]])[0].shape  # tokens, labels
+    (3, 3)
+    >>> model.converged_
+    True
     """
 
     method_id = "crf"
@@ -73,12 +87,13 @@ class CRF(PenalisedLearner):
         self.start_stop = start_stop
 
     def _loss(self, encoded: EncodedSequences) -> Loss:
-        loss = LOSSES[self.loss]
         if self.loss == "exp":
-            return partial(loss, log_weights=np.log(self.length_decay) * np.diff(encoded.offsets))
-        return loss
+            return partial(exponential_loss, log_weights=np.log(self.length_decay) * np.diff(encoded.offsets))
+        return LOSSES[self.loss]
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         scoring, start = self._scoring(encoded), self._start()
         if self.loss != "log":
             value, _ = self._loss(encoded)(scoring.potentials(start), labels)

@@ -24,6 +24,28 @@ class DualPerceptron(KernelLearner):
 
     With the linear kernel it is `StructuredPerceptron`, update for update. `expansion_` holds the observations that have
     coefficients, and the coefficients. memory is in GiB; float32 kernel values (see `Gram`) may decide a near tie otherwise.
+
+    Attributes
+    ----------
+    route_ : str
+        How training computed scores: "gram" or "explicit".
+    n_updates_ : int
+        Sequences that were decoded wrongly and corrected.
+    n_observations_ : int
+        Distinct observations in the training data.
+    n_support_ : int
+        Observations with a coefficient.
+
+    Examples
+    --------
+    >>> from labseq_core import DualPerceptron, Polynomial
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = DualPerceptron(kernel=Polynomial(2)).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.n_support_ <= model.n_observations_
+    True
     """
 
     method_id = "dual-perceptron"

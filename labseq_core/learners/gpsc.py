@@ -44,6 +44,42 @@ class GPSC(KernelLearner):
     above the minimum; the fit stops when that is below tol · objective. Routes: "gram" works with kernel values, "explicit"
     with the features that the kernel stands for (the same result), "low-rank" with the part of the kernel that `rank`
     observations span: it is then the best function in that span, and `error_bound_` is what may be lost by that.
+
+    Attributes
+    ----------
+    expansion_ : KernelExpansion or ExplicitExpansion
+        Observations and their coefficients, or with route "explicit" the weights of the kernel's features.
+    objective_ : float
+        Loss plus penalty at the end of the training.
+    gap_ : float
+        The certificate: objective_ is at most this much above the minimum.
+    error_bound_ : float
+        What the low-rank route may lose besides; 0 for the other routes.
+    n_iter_ : int
+        Iterations done.
+    converged_ : bool
+        Whether the tolerance was reached.
+    stop_reason_ : str
+        Why the training stopped.
+    route_ : str
+        How training computed scores: "gram", "explicit" or "low-rank".
+    rank_ : int
+        Observations that span the function.
+    n_observations_ : int
+        Distinct observations in the training data.
+    n_products_ : int
+        Products with the Gram matrix.
+
+    Examples
+    --------
+    >>> from labseq_core import GPSC, Polynomial
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = GPSC(kernel=Polynomial(2), l2=0.1).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.gap_ <= model.tol * model.objective_
+    True
     """
 
     method_id = "gps"

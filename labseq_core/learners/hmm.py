@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.base import EncodedPair, SequenceLearner
 from labseq_core.learners.options import SMOOTHING, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
@@ -27,6 +28,28 @@ class HMM(SequenceLearner):
     evidence, so more of them need not help: on conll2002-es the F1 of S3 is that of the word alone. k is added to each of
     thousands of words in each column, which outweighs the counts of rare labels: take 0.001 or less. The unknown bucket has
     no counts of its own, as in the lecture slides' formula, so an unknown word speaks for rare labels.
+
+    Attributes
+    ----------
+    start_log_prob_ : array of shape (labels,)
+        log p(first label).
+    transition_log_prob_ : array of shape (labels, labels)
+        log p(label | previous label), rows are the previous label.
+    emission_log_prob_ : array of shape (words + 1, labels) or None
+        log p(word | label), the last row for unknown words; None with emissions="attributes".
+    column_model_ : ColumnModel or None
+        log p(value | label) of all attributes; None with emissions="word".
+
+    Examples
+    --------
+    >>> from labseq_core import HMM
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = HMM().fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.emission_log_prob_.shape  # six words and the unknown one, three labels
+    (7, 3)
     """
 
     method_id = "hmm"
@@ -49,7 +72,9 @@ class HMM(SequenceLearner):
         self.emissions = emissions
         self.smoothing = smoothing
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         n_labels, k = len(self.classes_), self.smoothing
         if self.emissions == "word":
             self.column_model_, log_emission = None, self._learn_words(encoded, labels)
@@ -82,6 +107,7 @@ class HMM(SequenceLearner):
     def _node(self, encoded: EncodedSequences) -> np.ndarray:
         if self.column_model_ is not None:
             return self.column_model_.scores(encoded)
+        assert self.emission_log_prob_ is not None, "a fitted HMM has either of the two"
         return self.emission_log_prob_[_words(encoded, self._word_rows)]
 
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
@@ -106,7 +132,7 @@ class HMM(SequenceLearner):
         self._word_rows = _word_rows(names)
 
 
-def _word_rows(names: tuple[str, ...]) -> np.ndarray:
+def _word_rows(names: Sequence[str]) -> np.ndarray:
     """For each attribute its row of the emission table; -1 where it is not the current word."""
     is_word = np.array([name.startswith(EMITTED) for name in names], dtype=np.bool_)
     return np.where(is_word, np.cumsum(is_word) - 1, -1)

@@ -42,6 +42,62 @@ class HMSVM(KernelLearner, LinearLearner):
     The weights are w = Σ α (Ψ(x^i, y^i) - Ψ(x^i, y)) over the support sequences, see `support_sequences_`. With the linear
     kernel they are `weights_`, with any other the model is the `expansion_` in observations. `route_` says how training
     scored. memory: GiB.
+
+    Attributes
+    ----------
+    weights_ : LinearWeights
+        The weights, with the linear kernel and route "explicit" only.
+    expansion_ : KernelExpansion
+        Observations and their coefficients, in all other cases.
+    primal_objective_ : float
+        ½‖w‖² + C Σ_i ξ_i; an upper bound on it where `exact_` is False.
+    dual_objective_ : float
+        A lower bound on the optimum.
+    gap_ : float
+        primal_objective_ - dual_objective_.
+    exact_ : bool
+        Whether primal_objective_ is exact.
+    converged_ : bool
+        Whether the tolerance was reached.
+    stop_reason_ : str
+        Why the training stopped.
+    n_iter_ : int
+        Rounds of looking for the most violated constraints.
+    n_sweeps_ : int
+        Passes of the dual solver over the working sets.
+    support_sequences_ : DataFrame
+        The labellings with a coefficient: sequence, labels, alpha, is_truth.
+    n_training_sequences_ : int
+        Training sequences.
+    n_support_sequences_ : int
+        Wrong labellings with a coefficient.
+    n_support_examples_ : int
+        Training sequences that have such labellings.
+    support_per_example_ : float
+        n_support_sequences_ / n_support_examples_.
+    satisfied_share_ : float
+        Share of training sequences without such labellings.
+    working_set_size_ : int
+        Labellings in the working sets at the end.
+    log10_constraints_ : float or None
+        Decimal logarithm of the number of constraints; None with a single label.
+    route_ : str
+        How training computed scores: "gram" or "explicit".
+    n_observations_ : int or None
+        Distinct observations in the training data; None if the model is `weights_`.
+
+    Examples
+    --------
+    >>> from labseq_core import HMSVM
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = HMSVM(C=10.0).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.gap_ <= model.tol * model.primal_objective_
+    True
+    >>> list(model.support_sequences_.columns)
+    ['sequence', 'labels', 'alpha', 'is_truth']
     """
 
     method_id = "hmsvm"

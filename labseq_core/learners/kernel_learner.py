@@ -14,7 +14,13 @@ from labseq_core.scoring.kernel_expansion import KernelExpansion
 
 
 class KernelLearner(SequenceLearner):
-    """`expansion_` holds coefficients of observations (observations, S) and of pairs of labels (S, S)."""
+    """`expansion_` holds coefficients of observations (observations, S) and of pairs of labels (S, S).
+
+    Attributes
+    ----------
+    expansion_ : KernelExpansion
+        Observations and their coefficients: a score is a sum of kernel values.
+    """
 
     kernel: Kernel
     eta: float

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, viterbi
@@ -9,13 +11,20 @@ from labseq_core.chain.constraints import constraints_for
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import Labels, SequenceLearner
+from labseq_core.learners.base import EncodedPair, Input, Labelled, Labels, SequenceLearner
 from labseq_core.progress import Callback
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
 
 
 class LinearLearner(SequenceLearner):
-    """`weights_` holds observation weights (attributes, S), transition weights (S, S), start and stop weights (S,)."""
+    """`weights_` holds observation weights (attributes, S), transition weights (S, S), start and stop weights (S,).
+
+    Attributes
+    ----------
+    weights_ : LinearWeights
+        The weights of attributes, transitions, first and last labels: `node` (attributes, labels), `edge`
+        (from, to), `start`, `stop`.
+    """
 
     start_stop: bool = False
     constraints: str | None = None
@@ -23,13 +32,13 @@ class LinearLearner(SequenceLearner):
 
     def fit(
         self,
-        X,
+        X: Input,
         y: Labels | None = None,
         *,
-        dev=None,
+        dev: Labelled | None = None,
         callback: Callback | None = None,
         init: LinearLearner | None = None,
-    ) -> LinearLearner:
+    ) -> Self:
         """As in `SequenceLearner`; init: a fitted model whose weights for the same attributes and labels are the start."""
         require(init is None or hasattr(init, "weights_"), "init must be a fitted model with weights, or None")
         self._init = init
@@ -63,7 +72,7 @@ class LinearLearner(SequenceLearner):
     def _scored(self, weights: LinearWeights, encoded: EncodedSequences) -> ChainPotentials:
         return self._scoring(encoded).potentials(weights)
 
-    def _dev_accuracy(self, dev, weights: LinearWeights) -> float:
+    def _dev_accuracy(self, dev: EncodedPair, weights: LinearWeights) -> float:
         """Token accuracy of given weights on the development data."""
         encoded, labels = dev
         return float(np.mean(viterbi(self._scored(weights, encoded)).labels == labels))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import EncodedPair
 from labseq_core.learners.options import L1, L2, MAX_ITER, TOL
 from labseq_core.learners.penalised import Loss, PenalisedLearner
 from labseq_core.losses import log_loss
@@ -14,7 +15,19 @@ from labseq_core.progress import Recorder
 
 
 class MaxEnt(PenalisedLearner):
-    """Minimises Σ_t -log p(y_t | x_t) + (l2/2) ‖w‖² + l1 ‖w‖₁; every token by itself."""
+    """Minimises Σ_t -log p(y_t | x_t) + (l2/2) ‖w‖² + l1 ‖w‖₁; every token by itself.
+
+    Examples
+    --------
+    >>> from labseq_core import MaxEnt
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = MaxEnt(l2=0.1).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> bool(model.weights_.edge.any())  # no weights of label pairs
+    False
+    """
 
     method_id = "maxent"
     title = "Maximum entropy"
@@ -32,7 +45,9 @@ class MaxEnt(PenalisedLearner):
     def _loss(self, encoded: EncodedSequences) -> Loss:
         return log_loss
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         # Each token is a sequence of its own: no pair is ever seen, so transition weights stay exactly zero.
         tokens = replace(encoded, offsets=np.arange(encoded.n_positions + 1))
         start = self._start()

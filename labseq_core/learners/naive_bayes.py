@@ -8,7 +8,7 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.base import EncodedPair, SequenceLearner
 from labseq_core.learners.options import SMOOTHING
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
@@ -18,6 +18,24 @@ class NaiveBayes(SequenceLearner):
     """p(x_t, y_t) = p(y_t) Π_columns p(value | y_t), by smoothed counts; the labels of neighbours play no part.
 
     `column_model` says what the columns of an observation are.
+
+    Attributes
+    ----------
+    prior_log_prob_ : array of shape (labels,)
+        log p(label).
+    column_model_ : ColumnModel
+        log p(value | label) for each column of an observation.
+
+    Examples
+    --------
+    >>> from labseq_core import NaiveBayes
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = NaiveBayes().fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.prior_log_prob_.shape
+    (3,)
     """
 
     method_id = "naive-bayes"
@@ -30,7 +48,9 @@ class NaiveBayes(SequenceLearner):
     def __init__(self, smoothing: float = 0.001):
         self.smoothing = smoothing
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         n_labels, k = len(self.classes_), self.smoothing
         counts = np.bincount(labels, minlength=n_labels) + k
         self.prior_log_prob_ = np.log(counts / counts.sum())

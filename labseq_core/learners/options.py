@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Option:
     where: str = ""  # equation or section
     advanced: bool = False  # a form hides it at first
 
-    def check(self, value) -> None:
+    def check(self, value: Any) -> None:
         """Raise an error that names the allowed values."""
         if value is None and self.may_be_none:
             return

@@ -24,7 +24,21 @@ Loss = Callable[[ChainPotentials, np.ndarray], tuple[float, ChainStatistics]]
 
 
 class PenalisedLearner(LinearLearner):
-    """Minimises loss + (l2/2) ‖w‖² + l1 ‖w‖₁ over all weights, transitions included."""
+    """Minimises loss + (l2/2) ‖w‖² + l1 ‖w‖₁ over all weights, transitions included.
+
+    Attributes
+    ----------
+    objective_ : float
+        Loss plus penalties at the end of the training.
+    n_iter_ : int
+        Iterations done.
+    converged_ : bool
+        Whether the tolerance was reached.
+    stop_reason_ : str
+        Why the training stopped.
+    n_nonzero_ : int
+        Weights that are not exactly zero.
+    """
 
     l2: float
     l1: float

@@ -7,6 +7,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import EncodedPair
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, SEED, START_STOP, Option
 from labseq_core.progress import Recorder
@@ -17,7 +18,19 @@ BLOCK_TOKENS = 20_000  # between two looks at the callback
 
 
 class StructuredPerceptron(LinearLearner):
-    """Decodes each sequence with the current weights and moves them towards the truth where it is missed."""
+    """Decodes each sequence with the current weights and moves them towards the truth where it is missed.
+
+    Examples
+    --------
+    >>> from labseq_core import StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = StructuredPerceptron(seed=0).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> int(model.history_.objective.iloc[-1])  # wrong labels in the last pass
+    0
+    """
 
     method_id = "perceptron"
     title = "Averaged perceptron"
@@ -48,7 +61,9 @@ class StructuredPerceptron(LinearLearner):
         self.seed = seed
         self.start_stop = start_stop
 
-    def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
+    def _learn(
+        self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
+    ) -> None:
         n_sequences, shape = len(encoded), (encoded.n_attributes, len(self.classes_), self.start_stop)
         weights, sums = self._start(), LinearWeights.zeros(*shape)
         self._forbid(weights, encoded, labels)
@@ -75,7 +90,9 @@ class StructuredPerceptron(LinearLearner):
             if recorder.stopped or wrong_sequences == 0:
                 break
 
-    def _model(self, weights: LinearWeights, sums: LinearWeights, steps: int, shape) -> LinearWeights:
+    def _model(
+        self, weights: LinearWeights, sums: LinearWeights, steps: int, shape: tuple[int, int, bool]
+    ) -> LinearWeights:
         flat = weights.flat - sums.flat / steps if self.averaged else weights.flat.copy()
         flat[flat == -np.inf] = 0.0  # what is forbidden is so by the constraints, not by a weight
         return LinearWeights.of(flat, *shape)

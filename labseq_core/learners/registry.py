@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from labseq_core.archives import archive_name, load_archive
 from labseq_core.checks import LabSeqError
@@ -42,7 +43,7 @@ class Method:
         said = learner.method_id, learner, learner.title, learner.summary, learner.where, learner.options
         return cls(*said, source=source)
 
-    def variant(self, id: str, title: str, summary: str, where: str, **preset) -> Method:
+    def variant(self, id: str, title: str, summary: str, where: str, **preset: object) -> Method:
         """The same learner with fixed options under an id of its own."""
         return replace(self, id=id, title=title, summary=summary, where=where, preset=preset).without(*preset)
 
@@ -142,7 +143,7 @@ def method_options(method_id: str) -> dict[str, Option]:
     return {option.name: option for option in find_method(method_id).options}
 
 
-def make_learner(method_id: str, **options) -> SequenceLearner:
+def make_learner(method_id: str, **options: Any) -> SequenceLearner:
     """A learner with checked options: make_learner("exp", l2=0.1) is CRF(loss="exp", l2=0.1)."""
     method, specs = find_method(method_id), method_options(method_id)
     for name, value in options.items():

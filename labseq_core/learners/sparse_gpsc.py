@@ -36,6 +36,40 @@ class SparseGPSC(KernelLearner):
     T 5.4 writes 25 % of n l r², but counts so: its 19 % of the observations with 1.32 pairs of labels each are 25 % of n l.
     `path_` says after each part of the way what there is and how good it is. Prediction evaluates the kernel only at the
     observations that were taken.
+
+    Attributes
+    ----------
+    path_ : DataFrame
+        Objective and accuracy by number of coordinates.
+    objective_ : float
+        Loss plus penalty at the end of the training.
+    gap_ : float
+        The certificate: objective_ is at most this much above the minimum of the dense model.
+    n_iter_ : int
+        Steps done.
+    stop_reason_ : str
+        Why the training stopped.
+    n_coordinates_ : int
+        Coordinates taken.
+    fraction_ : float
+        n_coordinates_ per training position.
+    n_observations_ : int
+        Distinct observations in the training data.
+    n_support_ : int
+        Observations with a coefficient.
+    route_ : str
+        How training computed scores: "gram" or "explicit".
+
+    Examples
+    --------
+    >>> from labseq_core import Linear, SparseGPSC
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = SparseGPSC(kernel=Linear(), l2=0.1, fraction=2.0).fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.n_coordinates_  # two for each of the nine training positions
+    18
     """
 
     method_id = "sgps"

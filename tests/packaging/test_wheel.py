@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+import labseq_core
+
 pytestmark = [pytest.mark.packaging, pytest.mark.slow]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -37,13 +39,30 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def labseq(wheel, tmp_path_factory) -> Path:
+def library(wheel, tmp_path_factory) -> Path:
     """The `labseq` command of a fresh environment that has the wheel and its dependencies, nothing else."""
     directory = tmp_path_factory.mktemp("environment")
     venv.create(directory, with_pip=False)  # also works where Debian's python3-venv is missing
     scripts = directory / ("Scripts" if os.name == "nt" else "bin")
-    run([*pip(), "--python", str(scripts / "python"), "install", "-qq", str(wheel)], cwd=directory)
+    install(scripts, str(wheel))
     return scripts / "labseq"
+
+
+@pytest.fixture(scope="module")
+def library_alone(library, tmp_path_factory) -> subprocess.CompletedProcess:
+    """`labseq app` before the dashboard is installed into that environment."""
+    command = [str(library), "app", "--no-browser"]
+    directory = tmp_path_factory.mktemp("alone")
+    return subprocess.run(
+        command, cwd=directory, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS_TO_ANSWER
+    )
+
+
+@pytest.fixture(scope="module")
+def labseq(library, library_alone, wheel) -> Path:
+    """The same command once the dashboard is installed too."""
+    install(library.parent, f"{wheel}[app]")
+    return library
 
 
 def test_the_dashboard_travels_inside_the_package(wheel):
@@ -59,8 +78,22 @@ def test_nothing_but_the_package_lands_in_site_packages(wheel):
     assert {name for name in top_level if not name.endswith(".dist-info")} == {"labseq_core"}
 
 
-def test_bundled_corpora_are_listed(labseq, tmp_path):
-    listed = run([str(labseq), "datasets", "list"], cwd=tmp_path)
+def test_it_carries_its_types_and_its_version(wheel):
+    archive = zipfile.ZipFile(wheel)
+    assert "labseq_core/py.typed" in archive.namelist()
+    (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    assert f"\nVersion: {labseq_core.__version__}\n" in archive.read(metadata).decode()
+
+
+def test_without_the_dashboard_the_command_says_what_to_install(library_alone):
+    assert library_alone.returncode == 2
+    assert library_alone.stderr == (
+        'labseq: the dashboard needs streamlit and plotly; install with: python -m pip install "labseq[app]"\n'
+    )
+
+
+def test_bundled_corpora_are_listed(library, tmp_path):
+    listed = run([str(library), "datasets", "list"], cwd=tmp_path)
     bundled = [about.parent.name for about in (REPOSITORY / "datasets").glob("*/about.json")]
     assert bundled
     assert [name for name in (*bundled, "conll2002-es") if name not in listed] == []
@@ -73,6 +106,10 @@ def test_dashboard_answers_on_loopback_and_stops_when_told(labseq, tmp_path):
         process.terminate()
         process.wait(timeout=SECONDS_TO_STOP)
         assert not is_listening(port), "the server outlived the command that started it"
+
+
+def install(scripts: Path, what: str) -> None:
+    run([*pip(), "--python", str(scripts / "python"), "install", "-qq", what], cwd=scripts)
 
 
 def pip() -> list[str]:

@@ -116,9 +116,10 @@ def read_file(source: Source, *, format: str | None = None, name: str | None = N
 
 def choose_format(file: str, data: bytes) -> str:
     """The format of a file by its name, or by its first line where the name leaves it open."""
-    extension = re.search(r"\.[^.]*$", file.lower().removesuffix(".gz"))
-    by_name = _BY_EXTENSION.get(extension[0]) if extension else None
-    if by_name and extension[0] not in _SAYS_LITTLE:
+    found = re.search(r"\.[^.]*$", file.lower().removesuffix(".gz"))
+    extension = found[0] if found else ""
+    by_name = _BY_EXTENSION.get(extension)
+    if by_name and extension not in _SAYS_LITTLE:
         return by_name.name
     lines = [line.rstrip(b"\r") for line in data[:100_000].removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     if lines and lines[0].startswith(b"{") and b'":' in lines[0]:

@@ -298,8 +298,9 @@ class ExperimentConfig:
         return "\n".join(lines) + "\n"
 
 
-def _known_keys(cls: type, what: str, data) -> dict:
-    require(isinstance(data, dict), f"{what} must be a mapping of names to values")
+def _known_keys(cls: type, what: str, data: object) -> dict:
+    if not isinstance(data, dict):
+        raise LabSeqError(f"{what} must be a mapping of names to values")
     known = [entry.name for entry in fields(cls)]
     unknown = [key for key in data if key not in known]
     require(
@@ -308,7 +309,7 @@ def _known_keys(cls: type, what: str, data) -> dict:
     return dict(data)
 
 
-def shown_value(value) -> str:
+def shown_value(value: object) -> str:
     """A value as it is typed on the command line."""
     if value is None:
         return "none"

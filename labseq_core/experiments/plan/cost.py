@@ -193,7 +193,7 @@ def _kernel_cost(method: str, options: dict, size: DataSize) -> tuple[float, flo
         # Without room for all kernel values these are made again and again; Gaussian processes then take another route.
         routes["gram"] = _GRAM[method](options, size) * max(1.0, needed / room), min(needed, room)
     linear = entries == size.attributes
-    if len(routes) == 2 and not linear and _TIMES_ENTRIES[method] * entries > size.observations:
+    if entries is not None and len(routes) == 2 and not linear and _TIMES_ENTRIES[method] * entries > size.observations:
         del routes["explicit"]
     fitting = {route: cost for route, cost in routes.items() if cost[1] < room}
     if method == "gps" and (options["route"] == "low-rank" or options["rank"] or not fitting):

@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from concurrent.futures import Future
+from typing import IO
 
 from labseq_core.checks import LabSeqError
 from labseq_core.experiments.run.executors.base import PATIENCE, Job, Listener, WorkerLost
@@ -23,7 +24,7 @@ class LocalProcesses:
     name = "processes of this machine"
     remote = False
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._n, _ = workers_here()
         self._lock = threading.Lock()
         self._processes: list[_Process] = []
@@ -63,8 +64,13 @@ class LocalProcesses:
 class _Process:
     """One worker process and the thread that reads what it says."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._process = take_worker()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise WorkerLost  # not started with pipes: nobody could speak with it
+        self._stdin: IO[str] = stdin
+        self._stdout: IO[str] = stdout
         self._lock = threading.Lock()  # a job must not be given to a process at the moment it ends
         self._future: Future | None = None
         self._listener: Listener | None = None
@@ -74,7 +80,7 @@ class _Process:
         threading.Thread(target=self._read, daemon=True).start()
 
     def perform(self, job: Job, listener: Listener) -> Future:
-        future = Future()
+        future: Future = Future()
         future.set_running_or_notify_cancel()
         with self._lock:
             if not self.alive:
@@ -100,21 +106,22 @@ class _Process:
     def close(self) -> None:
         self.alive = False
         with contextlib.suppress(OSError, ValueError):
-            self._process.stdin.close()
+            self._stdin.close()
 
     def _write(self, message: dict) -> None:
         with contextlib.suppress(OSError, ValueError):
-            self._process.stdin.write(json.dumps(message) + "\n")
-            self._process.stdin.flush()
+            self._stdin.write(json.dumps(message) + "\n")
+            self._stdin.flush()
 
     def _read(self) -> None:
-        for line in self._process.stdout:
+        for line in self._stdout:
             try:
                 message = json.loads(line)
             except ValueError:  # it died while it wrote
                 break
             if message["kind"] == "event":
-                self._listener(message["event"])
+                if self._listener is not None:
+                    self._listener(message["event"])
             else:
                 self._end_job(message)
         with self._lock:
@@ -122,7 +129,7 @@ class _Process:
             future, self._future, self.job_id = self._future, None, None
         self.close()
         self._process.kill()
-        self._process.stdout.close()
+        self._stdout.close()
         self._process.wait()
         if future is not None:
             future.set_exception(WorkerLost())
@@ -130,6 +137,8 @@ class _Process:
     def _end_job(self, message: dict) -> None:
         future, self._future = self._future, None
         self.job_id, self.idle_since = None, time.monotonic()  # free before anybody hears of it
+        if future is None:
+            return
         if message["kind"] == "done":
             blobs = {name: base64.b64decode(data) for name, data in message["blobs"].items()}
             future.set_result(TaskOutcome(message["facts"], blobs))

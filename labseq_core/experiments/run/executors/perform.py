@@ -35,7 +35,8 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool])
     config = ExperimentConfig.from_dict(job["config"])
     task = tasks_of(config)[job["task"]]
     _prepare(config.methods[task.method].method, say, stopped)
-    last_said, points = 0.0, []
+    last_said = 0.0
+    points: list[tuple[int, float, float | None]] = []
 
     def report(progress: Progress) -> bool:
         nonlocal last_said
