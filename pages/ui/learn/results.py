@@ -20,10 +20,10 @@ from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.inside.gpsc import charts as gpsc_charts
 from pages.ui.inside.gpsc import words as gpsc_words
+from pages.ui.inside.gpsc.words import WITHIN
 from pages.ui.learn import charts as lesson_charts
 from pages.ui.learn import words
 
-_WITHIN = 0.01  # of the accuracy of the dense model: nearly as good
 _EARLY = 50  # rounds of boosting: a round that the question is about
 
 
@@ -83,7 +83,7 @@ def sparse_path() -> None:
     value = dense["all observations"]
     st.markdown(
         "\n".join(
-            gpsc_words.enough(name, nearly_as_good(rows, value, "dev_accuracy", _WITHIN), value, "development part", _WITHIN)
+            gpsc_words.enough(name, nearly_as_good(rows, value, "dev_accuracy", WITHIN), value, "development part", WITHIN)
             for name, rows in paths.items()
         )
     )  # fmt: skip

@@ -32,7 +32,6 @@ from pages.ui.inside.gpsc import gram_view as inside_gram
 from pages.ui.inside.gpsc import words
 
 DEFAULT = "sparseness"
-_WITHIN = 0.01  # of the accuracy of the dense model: nearly as good
 _PARTS = {"dev": "development part", "train": "training part"}
 
 
@@ -92,7 +91,7 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     if lines:
         near = [(name, rows, value) for value in list(lines.values())[:1] for name, rows in paths.items()]
         sentences = [
-            words.enough(name, nearly_as_good(rows, value, score, _WITHIN), value, _PARTS[part], _WITHIN)
+            words.enough(name, nearly_as_good(rows, value, score, words.WITHIN), value, _PARTS[part], words.WITHIN)
             for name, rows, value in near
         ]
         st.markdown("\n".join(sentences))
