@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui.choices import session
 from pages.ui.compare import cached as caching_compare
 from pages.ui.compare.sentences import leaf_through
@@ -16,6 +15,7 @@ from pages.ui.drawing.charts import CELL_LETTERS, MARGIN, clickable, kept
 from pages.ui.drawing.colours import look
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.plain_text import names_in_chart, shortened
+from pages.ui.memory import FinishedRun
 
 _CELL, _PAGE = "cell", "mistakes"
 _LARGEST_CELL, _HIGHEST = 30, 560  # pixels of a mark, and of a matrix of many labels
@@ -49,7 +49,7 @@ def cell_name(true: str, predicted: str) -> str:
     return f"{true} → {predicted}"
 
 
-def choose_cell(found: RunResult, label: str) -> Cell:
+def choose_cell(found: FinishedRun, label: str) -> Cell:
     """The matrix of a method, in which a cell is chosen by a click or from a list."""
     labels, counts = _counted(found, label)
     cells = ordered_cells(labels, counts)
@@ -67,7 +67,7 @@ def choose_cell(found: RunResult, label: str) -> Cell:
     return cells[wanted]
 
 
-def save_matrix(found: RunResult, label: str) -> None:
+def save_matrix(found: FinishedRun, label: str) -> None:
     """A button that saves the whole matrix, a row per cell."""
     labels, counts = _counted(found, label)
     rows = [
@@ -78,16 +78,16 @@ def save_matrix(found: RunResult, label: str) -> None:
     csv_button("This matrix as CSV", rows, "confusion", found, label)
 
 
-def sentences_of(found: RunResult, label: str, cell: Cell) -> None:
+def sentences_of(found: FinishedRun, label: str, cell: Cell) -> None:
     """The sentences that a cell counts, with the labels of all methods."""
-    places = caching_compare.mistaken(found.run_id, label, cell.true, cell.predicted)
+    places = caching_compare.mistaken(found, label, cell.true, cell.predicted)
     st.header("The sentences of this cell")
     st.text(cell_line(label, cell, len(places)))
     _begin_anew([found.run_id, label, cell.name])
     leaf_through(found, places, _PAGE)
 
 
-def _counted(found: RunResult, label: str) -> tuple[list[str], list[list[int]]]:
+def _counted(found: FinishedRun, label: str) -> tuple[list[str], list[list[int]]]:
     """Labels, and counts[true][predicted]."""
     return found.confusion[label]["labels"], found.confusion[label]["counts"]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui.choices import session
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as pictures
 from pages.ui.compare import confusion
 from pages.ui.drawing import charts, metrics
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.memory import FinishedRun
 
 
-def tab(found: RunResult) -> None:
+def tab(found: FinishedRun) -> None:
     st.header("Label by label, every method")
     st.caption("Each token counts by itself. The most frequent label is on top.")
     names = short_names(found.config.methods)
@@ -23,7 +23,7 @@ def tab(found: RunResult) -> None:
     _one_method(found)
 
 
-def _one_method(found: RunResult) -> None:
+def _one_method(found: FinishedRun) -> None:
     labels = list(found.per_label)
     label = session.pick("Method", "method", labels, labels[-1])
     table, matrix = st.columns([2, 3], gap="large")

@@ -9,7 +9,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.experiments.results.l1_path import L1_COLUMNS, l1_paths
 from labseq_core.explain import rows_csv
 from pages.ui import cached as caching
@@ -17,6 +16,7 @@ from pages.ui.drawing import charts
 from pages.ui.drawing.charts import LEGEND, MARGIN, kept
 from pages.ui.drawing.colours import look
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.memory import FinishedRun
 
 DEFAULT = "l1-path"
 INTRODUCTION = (
@@ -38,7 +38,7 @@ NONE = "There is no L1 path to show: train CRFs that differ in `l1` only, or mak
 _SCORES = {"accuracy": "accuracy", "span_f1": "F1 of segments"}
 
 
-def show(found: RunResult) -> None:
+def show(found: FinishedRun) -> None:
     """The paths of a run, or of the default result."""
     paths = l1_paths(found)
     own = bool(paths)
