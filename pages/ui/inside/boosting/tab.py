@@ -133,13 +133,13 @@ def _bounds(found: FinishedRun, label: str) -> None:
     rows = caching.rounds(found, label)
     row = rows[_chosen_round(rows) - 1]
     st.markdown(words.BOUND_PICTURE)
-    chosen = (found.run_id, label, row["round"])
+    chosen = f"{found.run_id} {label} {row['round']}"
     tokens = caching.training_tokens(found)
     asked = {"button": "Draw it for this round", "icon": ":material/show_chart:", "note": words.large(tokens)}
-    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", " ".join(map(str, chosen)), **asked):
+    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", chosen, **asked):
         return
     try:
-        curves = caching.bounds_of_round(*chosen)
+        curves = caching.bounds_of_round(found, label, row["round"])
     except LabSeqError as reason:
         st.info(f"There is no picture of this round: {reason}.")
         return
