@@ -6,12 +6,11 @@ import time
 
 import streamlit as st
 
-from labseq_core.experiments import RunStatus, TaskStatus, cancel, made_with, resume, status
+from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, made_with, resume, status
 from labseq_core.experiments.run.live_accuracy import MOST_SEQUENCES, MOST_TOKENS
 from labseq_core.experiments.store.versions import versions
 from pages.ui.choices import session
 from pages.ui.drawing import charts
-from pages.ui.memory import FinishedRun
 from pages.ui.train import live_charts
 
 FAST, SLOW = 1.0, 2.5  # seconds between two looks
@@ -120,7 +119,7 @@ def go_on_button(run_id: str) -> str | None:
     return None
 
 
-def warn_of_failures(found: FinishedRun) -> None:
+def warn_of_failures(found: RunResult) -> None:
     """Methods that could not be trained, which no table or chart shows."""
     if found.failures:
         causes = "\n".join(f"- **{row['label']}**: {row['error']}" for row in found.failures)
