@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui import cached as caching
 from pages.ui.choices import session
 from pages.ui.choices.run import choose_run
@@ -29,6 +28,7 @@ from pages.ui.compare import (
 )
 from pages.ui.drawing.downloads import file_name
 from pages.ui.frame.navigation import only_in_app
+from pages.ui.memory import FinishedRun
 from pages.ui.train import run_panel
 from pages.ui.train.recipe import recipe
 
@@ -42,9 +42,9 @@ TABS = {
 }
 
 
-def save_everything(found: RunResult) -> None:
+def save_everything(found: FinishedRun) -> None:
     st.download_button(
-        "Everything as zip", lambda: caching_compare.everything(found.run_id), file_name("run", found.run_id, ending="zip"),
+        "Everything as zip", lambda: caching_compare.everything(found), file_name("run", found.run_id, ending="zip"),
         "application/zip", on_click="ignore", icon=":material/folder_zip:", width="stretch",
         help="Configuration, versions and all tables as CSV, with every prediction; of runs of your own the models too.",
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui import cached as caching
 from pages.ui.choices import session
 from pages.ui.choices.variant_names import short_names
@@ -10,6 +9,7 @@ from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import summary_table, who_leads
 from pages.ui.frame.navigation import only_in_app
+from pages.ui.memory import FinishedRun
 from pages.ui.start.type_sentence import labelled_live
 from pages.ui.train.presets import form_choices, to_try
 
@@ -23,13 +23,13 @@ BEST = (
 )
 
 
-def short_summary(shown: RunResult) -> list[dict]:
+def short_summary(shown: FinishedRun) -> list[dict]:
     """The means of each method, without options in its name."""
     names = short_names(shown.config.methods)
     return [{**row, "label": names[row["label"]]} for row in shown.summary()]
 
 
-def comparison(shown: RunResult) -> None:
+def comparison(shown: FinishedRun) -> None:
     name, summary = shown.config.dataset, short_summary(shown)
     info = caching.corpora()[name]
     chart, story = st.columns([3, 2], gap="large")
@@ -50,19 +50,19 @@ def comparison(shown: RunResult) -> None:
             session.go("Data", "data", "database", dataset=name)
 
 
-def one_sentence(shown: RunResult) -> None:
+def one_sentence(shown: FinishedRun) -> None:
     st.header("One sentence, every method")
     with session.shown_errors():
         labelled_live(shown)
 
 
-def the_numbers(shown: RunResult) -> None:
+def the_numbers(shown: FinishedRun) -> None:
     with st.expander("The scores as a table, with the options of each method"):
         st.table(summary_table(shown.summary()))
         csv_button("These scores as CSV", shown.summary(), "summary", shown)
 
 
-def what_to_try(shown: RunResult) -> None:
+def what_to_try(shown: FinishedRun) -> None:
     st.header("What to try next")
     presets, usual = to_try(shown.config), form_choices(shown.config)
     for column, preset in zip(st.columns(len(presets)), presets):

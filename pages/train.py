@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from labseq_core.experiments import ExperimentConfig, FeatureChoice, RunResult, submit
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, submit
 from labseq_core.experiments.plan.cost import expected_cost
 from pages.ui import cached as caching
 from pages.ui.choices import corpus as corpus_choice
@@ -12,6 +12,7 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import summary_table
 from pages.ui.frame import preparing
 from pages.ui.frame.navigation import only_in_app
+from pages.ui.memory import FinishedRun
 from pages.ui.train import cost_words, forms, live_charts, run_panel
 from pages.ui.train.recipe import recipe
 
@@ -70,7 +71,7 @@ def watch(run_id: str) -> None:
         csv_button("Objectives and accuracies as CSV", curves, "iterations", found)
 
 
-def scores(found: RunResult) -> None:
+def scores(found: FinishedRun) -> None:
     summary, best = found.summary(), caching.best_accuracy(found.config.dataset)
     charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
     st.table(summary_table(summary))

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from labseq_core.checks import LabSeqError
@@ -264,6 +265,22 @@ def comparisons(run_id: str, metric: str = "accuracy") -> list[dict]:
 def list_runs(limit: int = 100, skip: int = 0, **filters: object) -> list[RunSummary]:
     """The newest runs first. filters: dataset, method, state, pinned, text."""
     return [_summary(row) for row in run_store().list(limit, skip, **filters)]
+
+
+def list_finished(limit: int = 100, methods: Sequence[str] | None = None) -> list[RunSummary]:
+    """The newest finished runs first, however many others are newer; methods: only those with one of these."""
+    store = RunStore()
+    if methods is None:
+        return [_summary(row) for row in store.list(limit, state="done")]
+    # A query for each method: to read all runs and leave out most would take long where a method is rare.
+    rows = {row["id"]: row for name in methods for row in store.list(limit, state="done", method=name)}
+    newest = sorted(rows.values(), key=lambda row: (-row["created"], row["id"]))
+    return [_summary(row) for row in newest[:limit]]
+
+
+def finish_time(run_id: str) -> float | None:
+    """When a finished run was finished: another time if it was trained again, under the same id."""
+    return _finished(run_id)["finished"]
 
 
 def summary(run_id: str) -> RunSummary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from threading import Lock
 
@@ -14,7 +14,7 @@ import streamlit as st
 
 from labseq_core import load_dataset
 from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
-from labseq_core.data.sequences import Column
+from labseq_core.data.sequences import Column, Sequences
 from labseq_core.data.uploads import is_upload
 from labseq_core.evaluation import AbstentionCurve, Calibration, token_accuracy
 from labseq_core.experiments import (
@@ -27,10 +27,11 @@ from labseq_core.experiments import (
     model,
     predictions,
     result,
+    summary,
 )
 from labseq_core.experiments.bundled.lessons import lessons
 from labseq_core.experiments.run.one_task import scored_parts, training_data, training_tokens_of
-from labseq_core.experiments.service import run_id_of
+from labseq_core.experiments.service import finish_time, is_default, list_finished, run_id_of
 from labseq_core.explain import (
     Answers,
     bound_curves,
@@ -39,11 +40,13 @@ from labseq_core.explain import (
 )
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import METHODS
+from pages.ui.memory import FinishedRun, cache_copied, cache_shared, key_of
 
 PARTS = ("train", "dev", "test")
 SENTENCES_PER_PAGE = 10
 _EXAMPLES_SHOWN = 4
 _RECENT = 10
+RUNS_OFFERED = 100  # in a list to choose from; links and History have all of them
 _FEW_POINTS, _MANY_POINTS = 25, 81  # of a curve, where each takes long and where it does not
 _LONGEST_LIST = 60  # characters of methods in the line of a run
 QUICK_TOKENS = 20_000  # of training data: what is computed on so many takes no second
@@ -120,13 +123,12 @@ def usable_columns(info: DatasetInfo) -> list[str]:
     return [row["column"] for row in overview(info.name, "train").columns if row["column"] not in info.answer_columns]
 
 
-@st.cache_resource(show_spinner=False)
-def defaults() -> dict[str, RunResult]:
-    """The results that are shown before any click. Shared: not to be changed."""
-    return default_results()
+def defaults() -> dict[str, FinishedRun]:
+    """The results that are shown before any click."""
+    return {name: FinishedRun.bundled(found) for name, found in default_results().items()}
 
 
-def corpus_defaults() -> dict[str, RunResult]:
+def corpus_defaults() -> dict[str, FinishedRun]:
     """Those that compare methods on a corpus, by its name."""
     return {name: found for name, found in defaults().items() if name == found.config.dataset}
 
@@ -137,97 +139,111 @@ def lesson_table(name: str) -> list[dict]:
     return lessons().get(name, [])
 
 
+def finished(run_id: str) -> FinishedRun:
+    """The result of a finished run as it is now."""
+    return FinishedRun.bundled(result(run_id)) if is_default(run_id) else _read(run_id, finish_time(run_id))
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
-def finished(run_id: str) -> RunResult:
-    """The result of a finished run, which never changes. Shared: not to be changed."""
-    return result(run_id)
+def _read(run_id: str, finish: float | None) -> FinishedRun:
+    return FinishedRun.trained(result(run_id), finish)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading the model")
-def trained(run_id: str, label: str) -> SequenceLearner:
+def keys(run_ids: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """What everything depends on that is computed from several finished runs."""
+    return tuple(key_of(finished(run_id)) for run_id in run_ids)
+
+
+@cache_shared(max_entries=16, show_spinner="Reading the model")
+def trained(run: FinishedRun, label: str) -> SequenceLearner:
     """The model of a method of a finished run. Shared: not to be changed."""
-    return model(run_id, label)
+    return model(run.run_id, label)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def rounds(run_id: str, label: str) -> list[dict]:
+@cache_shared(max_entries=16, show_spinner=False)
+def rounds(run: FinishedRun, label: str) -> list[dict]:
     """The rounds of a boosting model. Shared: not to be changed."""
-    return round_rows(trained(run_id, label))
+    return round_rows(trained(run, label))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def promised(run_id: str, label: str) -> list[float]:
+@cache_shared(max_entries=16, show_spinner=False)
+def promised(run: FinishedRun, label: str) -> list[float]:
     """What the bounds of a boosting model promised of its loss. Shared: not to be changed."""
-    return promised_log_losses(trained(run_id, label))
+    return promised_log_losses(trained(run, label))
 
 
 one_at_a_time = Lock()  # what needs all training data at once must not do so for several visitors
 
 
-@st.cache_data(max_entries=256, show_spinner="Computing the curves")
-def bounds_of_round(run_id: str, label: str, number: int) -> dict:
+@cache_copied(max_entries=256, show_spinner="Computing the curves")
+def bounds_of_round(run: FinishedRun, label: str, number: int) -> dict:
     """The bounds for steps on the feature of a round, at the model before that round."""
-    row = rounds(run_id, label)[number - 1]
+    row = rounds(run, label)[number - 1]
     parts = {name: row[name] for name in ("attribute", "previous_label") if row[name]}
-    points = _FEW_POINTS if training_tokens(run_id) > QUICK_TOKENS else _MANY_POINTS
+    points = _FEW_POINTS if training_tokens(run) > QUICK_TOKENS else _MANY_POINTS
     with one_at_a_time:
-        observations, labels = training_data(finished(run_id).config)
-        learner = trained(run_id, label)
+        observations, labels = training_data(run.config)
+        learner = trained(run, label)
         return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
-def training_sentences(run_id: str) -> list[list[str]]:
+@cache_shared(max_entries=4, show_spinner="Reading the corpus")
+def training_sentences(run: FinishedRun) -> list[list[str]]:
     """The words that the first models of a run were trained on. Shared: not to be changed."""
-    return training_tokens_of(finished(run_id).config)
+    return training_tokens_of(run.config)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the corpus")
-def scored(run_id: str) -> ScoredText:
-    """What the models of a run were scored on. Shared: not to be changed."""
-    parts = scored_parts(finished(run_id).config)
+@cache_shared(max_entries=4, show_spinner="Reading the corpus")
+def scored(run: FinishedRun) -> list[Sequences]:
+    """What the models of a run were scored on, fold by fold; a single test part is one fold. Shared: not to be changed."""
+    return scored_parts(run.config)
+
+
+def scored_text(run: FinishedRun) -> ScoredText:
+    """The same, fold after fold."""
+    parts = scored(run)
     tokens, labels = ([row for part in parts for row in getattr(part, name)] for name in ("tokens", "labels"))
     return ScoredText(tokens, labels, sum(part.n_tokens for part in parts))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def said(run_id: str, label: str) -> Predictions:
+@cache_shared(max_entries=32, show_spinner=False)
+def said(run: FinishedRun, label: str) -> Predictions:
     """What a method said of each token that it was scored on, and how sure it was. Shared: not to be changed."""
-    return predictions(run_id, label)
+    return predictions(run.run_id, label)
 
 
-def answers_of(run_id: str, label: str) -> Answers:
+def answers_of(run: FinishedRun, label: str) -> Answers:
     """The same sentence by sentence."""
-    given = said(run_id, label)
+    given = said(run, label)
     return Answers(given.labellings("answers"), given.confidences(), given.probability)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def abstention(run_id: str, label: str) -> AbstentionCurve:
+@cache_shared(max_entries=64, show_spinner=False)
+def abstention(run: FinishedRun, label: str) -> AbstentionCurve:
     """What a model gains by withholding tokens of which it is not sure. Shared: not to be changed."""
-    return said(run_id, label).abstention()
+    return said(run, label).abstention()
 
 
-def calibration_of(run_id: str, label: str) -> Calibration:
+def calibration_of(run: FinishedRun, label: str) -> Calibration:
     """Whether the probabilities of a model keep their word: means over folds, and the diagram of all tokens."""
-    row = next(row for row in finished(run_id).summary() if row["label"] == label)
+    row = next(row for row in run.summary() if row["label"] == label)
     means = (row[f"{name}_mean"] for name in ("log_loss", "brier", "ece"))
-    return Calibration(*means, said(run_id, label).reliability())
+    return Calibration(*means, said(run, label).reliability())
 
 
-@st.cache_data(max_entries=64, show_spinner="Asking the dense model")
-def accuracy_on(run_id: str, label: str, part: str) -> float:
+@cache_copied(max_entries=64, show_spinner="Asking the dense model")
+def accuracy_on(run: FinishedRun, label: str, part: str) -> float:
     """Token accuracy of a model on the development part, or on what it was trained on."""
     if part == "dev":
-        return next(row["dev_accuracy"] for row in finished(run_id).rows if row["label"] == label)
+        return next(row["dev_accuracy"] for row in run.rows if row["label"] == label)
     with one_at_a_time:
-        observations, labels = training_data(finished(run_id).config)
-        return token_accuracy(labels, trained(run_id, label).predict(observations))
+        observations, labels = training_data(run.config)
+        return token_accuracy(labels, trained(run, label).predict(observations))
 
 
-def training_tokens(run_id: str) -> int:
+def training_tokens(run: FinishedRun) -> int:
     """How many tokens the first models of a run were trained on."""
-    return finished(run_id).rows[0]["n_train_tokens"]
+    return run.rows[0]["n_train_tokens"]
 
 
 def any_method(learner: type[SequenceLearner]) -> bool:
@@ -238,23 +254,22 @@ def finished_runs(shown: Shown = any_method, first: str = "") -> dict[str, str]:
     """Ids of finished runs with a method that can be shown, newest first, with a line that tells them apart; default results
     come last, the one of this name before the others.
     """
-
-    def fits(methods: tuple[str, ...]) -> bool:
-        return any(shown(METHODS[method].learner) for method in methods if method in METHODS)
-
-    done = {run.run_id: _run_line(run) for run in list_runs() if run.state == "done" and fits(run.methods)}
-    always = [found for found in defaults().values() if fits(tuple(c.method for c in found.config.methods))]
+    fitting = [name for name, method in METHODS.items() if shown(method.learner)]
+    done = {run.run_id: _run_line(run) for run in list_finished(RUNS_OFFERED, fitting)}
+    always = [found for found in defaults().values() if {each.method for each in found.config.methods} & {*fitting}]
     always.sort(key=lambda found: found.run_id != f"default:{first}")
     return done | {found.run_id: default_line(found) for found in always}
+
+
+def are_more(offered: Iterable[str]) -> bool:
+    """Whether a list of finished runs is as long as it may be, so that older ones are left out."""
+    return sum(not is_default(run_id) for run_id in offered) >= RUNS_OFFERED
 
 
 def run_line(run_id: str) -> str:
     """One line that tells a run from others."""
     known = [found for found in defaults().values() if found.run_id == run_id]
-    if known:
-        return default_line(known[0])
-    listed = {run.run_id: run for run in list_runs()}
-    return _run_line(listed[run_id]) if run_id in listed else run_id
+    return default_line(known[0]) if known else _run_line(summary(run_id))
 
 
 def _run_line(run: RunSummary) -> str:
@@ -293,10 +308,10 @@ def is_answered(config: ExperimentConfig) -> bool:
     return any(run.state == "done" for run in list_runs(1, text=run_id_of(config)))
 
 
-@st.cache_data(max_entries=10_000, show_spinner=False)
-def leader(run_id: str) -> tuple[str, float]:
+@cache_copied(max_entries=10_000, show_spinner=False)
+def leader(run: FinishedRun | RunSummary) -> tuple[str, float]:
     """The method of a finished run with the best token accuracy, and that."""
-    best = max(result(run_id).summary(), key=lambda row: row["accuracy_mean"])
+    best = max(result(run.run_id).summary(), key=lambda row: row["accuracy_mean"])
     return best["label"], best["accuracy_mean"]
 
 

@@ -83,7 +83,7 @@ def test_a_view_asks_only_for_what_it_shows(open_page, monkeypatch):
     from pages.ui import cached as caching
     from pages.ui.inside import cached as caching_inside
 
-    other = {"accuracy_on": caching, "training_view": caching_inside, "new_text": caching_inside}
+    other = {"accuracy_on": caching, "training_view": caching_inside, "new_observations": caching_inside}
     for name, module in other.items():
         monkeypatch.setattr(module, name, lambda *given: pytest.fail("this is another view"))
     assert problems(open_page("inside", tab="GPSC", run=RUN, gpsc="Fit")) == []

@@ -335,8 +335,8 @@ def test_an_unknown_run_is_told_and_another_shown(open_page, monkeypatch):
 def test_a_run_whose_models_are_gone_says_so(open_page, monkeypatch):
     from labseq_core import LabSeqError
 
-    def gone(run_id, label):
-        raise LabSeqError(f"run {run_id} has no model {label!r}; run it again to get one")
+    def gone(run, label):
+        raise LabSeqError(f"run {run.run_id} has no model {label!r}; run it again to get one")
 
     monkeypatch.setattr("pages.ui.cached.trained", gone)
     app = open_page("sequence", run="default:parity")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
+import plotly.graph_objects as go
 import pytest
 
 from labseq_core.experiments import MethodChoice
@@ -11,9 +13,10 @@ from labseq_core.learners.options import Option
 from labseq_core.serving.settings import BACKGROUNDS, COLOURS
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as compare_charts
+from pages.ui.compare import confusion
 from pages.ui.drawing import charts, metrics, tokens
 from pages.ui.drawing import plain_text as plain
-from pages.ui.drawing.colours import label_styles, look
+from pages.ui.drawing.colours import label_styles, look, style_variables
 from pages.ui.frame.navigation import _HERE
 from pages.ui.frame.preload import PARTS, part_files
 from pages.ui.inside.boosting import charts as boosting_charts
@@ -57,12 +60,12 @@ def test_a_chart_of_the_same_data_is_made_once():
 
 
 def test_shares_of_a_confusion_matrix_are_of_the_true_label():
-    assert metrics.row_shares([[3, 1], [0, 0], [0, 5]]) == [[0.75, 0.25], [0.0, 0.0], [0.0, 1.0]]
+    assert confusion.row_shares([[3, 1], [0, 0], [0, 5]]) == [[0.75, 0.25], [0.0, 0.0], [0.0, 1.0]]
 
 
 def test_a_click_on_a_confusion_opens_the_cell_that_is_seen_there():
     counts = [[5, 2], [0, 1]]
-    _, marks = compare_charts.clickable_confusion(["A", "B"], counts, metrics.row_shares(counts), ("A", "B")).data
+    _, marks = confusion.heat_map(["A", "B"], counts, confusion.Cell("A", "B", 2)).data
     seen = list(zip(marks.y, marks.x, marks.customdata))
     assert seen == [("A", "A", "A → A"), ("A", "B", "A → B"), ("B", "B", "B → B")]
 
@@ -144,9 +147,10 @@ def test_text_of_data_is_no_markup_to_a_chart():
         charts.label_bars(dict.fromkeys(labels, 1)),
         charts.transition_heat_map(labels, counts),
         charts.weight_bars([{"attribute": label, "weight": 1.0} for label in labels]),
-        compare_charts.clickable_confusion(labels, counts, counts, (labels[0], labels[1])),
+        confusion.heat_map(labels, counts, confusion.Cell(labels[0], labels[1], 1)),
         compare_charts.label_dots({"m": rows}, {"m": "m"}),
     ):
+        figure = go.Figure(figure)  # that of the memory is everybody's
         figure.for_each_trace(lambda trace: trace.update(customdata=None))  # told to the server, not drawn
         drawn = figure.to_json().encode().decode("unicode_escape")
         assert "<b>x" not in drawn
@@ -226,7 +230,26 @@ def test_powers_of_ten_hold_the_default_and_keep_the_limits(default, low, high):
     assert [value for value in offered if not low <= option.parse(value) <= high] == []
 
 
-def test_style_sheet_uses_the_backgrounds_of_the_themes():
+def test_the_style_sheet_has_its_colours_from_the_theme():
     sheet = (_HERE / "style.css").read_text(encoding="utf-8")
-    used = set(re.findall(r"light-dark\((#\w+), (#\w+)\)", sheet))
-    assert used == {(BACKGROUNDS["light"], BACKGROUNDS["dark"])}
+    assert not re.findall(r"#[0-9A-Fa-f]{3,8}\b", sheet), "a colour that the theme or the palette declares too"
+    named = set(re.findall(r"var\((--ls-[a-z-]+)\)", sheet))
+    assert named == set(re.findall(r"(--ls-[a-z-]+):", style_variables()))
+    assert f"light-dark({BACKGROUNDS['light']}, {BACKGROUNDS['dark']})" in style_variables()
+
+
+def test_colours_are_written_down_once():
+    """With the theme and beside the looks of methods; everywhere else they have names."""
+    places = [path for path in _HERE.parents[1].rglob("*.py") if path.name != "colours.py"]
+    assert {str(path) for path in places if re.search(r"#[0-9A-Fa-f]{6}\b", path.read_text(encoding="utf-8"))} == set()
+
+
+def test_no_constant_of_the_pages_is_declared_twice():
+    """What has one value under one name in several files belongs into one of them."""
+    declared: dict[tuple[str, str], list[str]] = {}
+    for path in _HERE.parents[1].rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.isupper():
+                key = node.targets[0].id.lstrip("_"), ast.unparse(node.value)
+                declared.setdefault(key, []).append(path.name)
+    assert {key: files for key, files in declared.items() if len(files) > 1} == {}

@@ -8,10 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.evaluation import AbstentionCurve, Calibration
-from pages.ui.drawing.charts import GREY, MARGIN, kept
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.charts import LEGEND, MARGIN, clickable, kept
+from pages.ui.drawing.colours import GREY, look
 
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _POINTS = 200  # of a curve
 _AXES = {
     "recall": "recall: right answers out of all tokens", "precision": "precision: right out of answered",
@@ -80,11 +79,12 @@ def _curves(
                  "marker": {"color": own.colour, "symbol": own.marker, "size": 7}, "hovertemplate": said, **_SELECTED_OR_NOT}
             )  # fmt: skip
     # All at once: to add traces one by one takes twice as long, at every move of the slider.
-    return go.Figure(
+    figure = go.Figure(
         [{"type": "scatter", **trace} for trace in traces],
-        {"height": 400, "margin": MARGIN, "legend": _LEGEND, "uirevision": "keep the zoom while the slider moves",
+        {"height": 400, "margin": MARGIN, "legend": LEGEND, "uirevision": "keep the zoom while the slider moves",
          "xaxis": {"title": {"text": _AXES[x]}}, "yaxis": {"title": {"text": _AXES[y]}, **_RANGES.get(y, {})}},
     )  # fmt: skip
+    return clickable(figure) if to_click else figure
 
 
 def _thinned(curve: AbstentionCurve) -> np.ndarray:
@@ -115,7 +115,7 @@ def reliability(found: Mapping[str, Calibration]) -> go.Figure:
         )  # fmt: skip
     low = max(0.0, lowest - 0.05)
     figure.update_layout(
-        height=400, margin=MARGIN, legend=_LEGEND, xaxis={"title": "confidence: promised", "range": [low, 1.02]},
+        height=400, margin=MARGIN, legend=LEGEND, xaxis={"title": "confidence: promised", "range": [low, 1.02]},
         yaxis={"title": "share that is right: kept", "range": [low, 1.04]},
     )  # fmt: skip
     return figure

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core.evaluation import AbstentionCurve, compare_at, curves_csv, threshold_table
-from labseq_core.experiments import MethodChoice, RunResult
+from labseq_core.experiments import MethodChoice
 from labseq_core.explain import has_probabilities, withheld_csv, withheld_rows
 from pages.ui import cached as caching
 from pages.ui.abstain import charts as pictures
@@ -19,6 +19,7 @@ from pages.ui.choices.run import choose_run
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts, tokens
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.memory import FinishedRun
 
 DEFAULT = "abstention"
 _THRESHOLD = 0.7
@@ -36,12 +37,12 @@ def page() -> None:
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
     labels = _shown_methods(found)
-    curves = {name: caching.abstention(found.run_id, label) for name, label in labels.items()}
+    curves = {name: caching.abstention(found, label) for name, label in labels.items()}
     threshold = st.slider(
         "Threshold", 0.0, 1.0, _THRESHOLD, 0.01, key="threshold", bind="query-params", help=words.THRESHOLD
     )
     rows = compare_at(curves, threshold)
-    part = caching.scored(found.run_id)
+    part = caching.scored_text(found)
     st.caption(words.setting(part.n_tokens, len(part.tokens), found.config.folds))
     _curves(curves, rows)
     _figures(found, curves, rows, threshold)
@@ -51,7 +52,7 @@ def page() -> None:
         _calibration(found, {name: label for name, label in labels.items() if curves[name].calibrated})
 
 
-def _shown_methods(found: RunResult) -> dict[str, str]:
+def _shown_methods(found: FinishedRun) -> dict[str, str]:
     """By the name that stands on the page: labels of methods with probabilities and, if wanted, of the others."""
     sure = _sure(found)
     others = [choice for choice in found.config.methods if choice not in sure and choice.label in found.per_label]
@@ -88,7 +89,7 @@ def _clicked(point: float | list) -> None:
         st.session_state["below"] = _WITHHELD
 
 
-def _figures(found: RunResult, curves: Mapping[str, AbstentionCurve], rows: list[dict], threshold: float) -> None:
+def _figures(found: FinishedRun, curves: Mapping[str, AbstentionCurve], rows: list[dict], threshold: float) -> None:
     st.header("At this threshold")
     st.table(_table(rows))
     with st.container(horizontal=True):
@@ -125,12 +126,12 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def _withheld(found: RunResult, labels: Mapping[str, str], figures: list[dict]) -> None:
+def _withheld(found: FinishedRun, labels: Mapping[str, str], figures: list[dict]) -> None:
     st.header("Withheld tokens")
     name = session.pick("Method", "model", list(labels), _first_seen(found, labels))
     row = next(row for row in figures if row["method"] == name)
     st.markdown(words.gain(row))
-    part, given = caching.scored(found.run_id), caching.answers_of(found.run_id, labels[name])
+    part, given = caching.scored_text(found), caching.answers_of(found, labels[name])
     rows = withheld_rows(part.tokens, part.labels, given, row["threshold"])
     if not rows:
         st.info("Nothing is withheld at this threshold: move the slider to the right.", icon=":material/info:")
@@ -152,24 +153,24 @@ def _withheld(found: RunResult, labels: Mapping[str, str], figures: list[dict]) 
     st.html(tokens.withheld(shown, *columns, confidence, row["threshold"], given.probability, all_labels))
 
 
-def _sure(found: RunResult) -> list[MethodChoice]:
+def _sure(found: FinishedRun) -> list[MethodChoice]:
     """Methods with probabilities: of their own, or by calibration on development data."""
     return [
         choice
         for choice in found.config.methods
-        if choice.label in found.per_label and caching.said(found.run_id, choice.label).probability
+        if choice.label in found.per_label and caching.said(found, choice.label).probability
     ]
 
 
-def _first_seen(found: RunResult, labels: Mapping[str, str]) -> str:
+def _first_seen(found: FinishedRun, labels: Mapping[str, str]) -> str:
     """The method to begin with: the last with probabilities, which has most behind it."""
     sure = [choice.label for choice in _sure(found)]
     return [name for name, label in labels.items() if label in sure][-1]
 
 
-def _calibration(found: RunResult, labels: Mapping[str, str]) -> None:
+def _calibration(found: FinishedRun, labels: Mapping[str, str]) -> None:
     st.header("Do the probabilities keep their word?")
-    scores = {name: caching.calibration_of(found.run_id, label) for name, label in labels.items()}
+    scores = {name: caching.calibration_of(found, label) for name, label in labels.items()}
     chart, figures = st.columns([3, 2], gap="large")
     with chart:
         st.caption(words.CALIBRATION)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.learners.registry import find_method
 from pages.ui import cached as caching
 from pages.ui.choices import session
+from pages.ui.memory import FinishedRun
 
 NAME = "run"
 _INSTEAD = "instead"  # of the run in the URL, where that cannot be shown
 
 
-def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", first: str = "") -> RunResult | None:
+def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", first: str = "") -> FinishedRun | None:
     """The run that the URL names, else the newest with a method that can be shown; an unknown id is told and left.
 
     shown: whether the learners of a method can be shown here. otherwise: what to say of a run without such a method; it
@@ -38,6 +38,8 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
     usual = st.query_params.get(_INSTEAD) if other else None
     usual = usual if usual in runs else next(iter(runs))
     chosen = session.choose("Run", NAME, list(runs), runs.get, usual, keep=other, forgets=[_INSTEAD])
+    if caching.are_more(runs):
+        st.caption(f"The list has the newest {caching.RUNS_OFFERED} finished runs; History has all of them.")
     if other:
         session.imply(_INSTEAD, chosen, here)
     else:
@@ -47,7 +49,7 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
     return caching.finished(chosen)
 
 
-def shown_choices(found: RunResult, shown: caching.Shown) -> list:
+def shown_choices(found: FinishedRun, shown: caching.Shown) -> list:
     """The methods of a run, with their options, that can be shown."""
     return [choice for choice in found.config.methods if shown(find_method(choice.method).learner)]
 

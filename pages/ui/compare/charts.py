@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.compare.words import Measure, cell_name
-from pages.ui.drawing.charts import CELL_LETTERS, GREY, MARGIN, confusion_heat_map, in_lines, kept
-from pages.ui.drawing.colours import look
+from pages.ui.compare.words import Measure
+from pages.ui.drawing.charts import LEGEND, MARGIN, in_lines, kept
+from pages.ui.drawing.colours import GREY, look
 from pages.ui.drawing.plain_text import names_in_chart, shortened
-
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
-_LARGEST_CELL, _HIGHEST = 30, 560  # pixels of a mark, and of a matrix of many labels
 
 
 @kept
@@ -73,7 +70,7 @@ def front_chart(
             f"{', on the front' if chosen else ''}</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=400, margin=MARGIN, legend=_LEGEND, xaxis={"type": "log", "title": "training time in seconds"},
+        height=400, margin=MARGIN, legend=LEGEND, xaxis={"type": "log", "title": "training time in seconds"},
         yaxis={"title": title},
     )  # fmt: skip
     return figure
@@ -111,7 +108,7 @@ def interval_chart(pairs: Sequence[dict], names: Mapping[str, str]) -> go.Figure
     figure.add_vline(x=0, line={"color": GREY, "width": 2, "dash": "dash"})
     order = [pair_name(row, names) for row in pairs]
     figure.update_layout(
-        height=44 * len(pairs) + 130, margin=MARGIN, legend=_LEGEND, xaxis={"title": "difference, first minus second"},
+        height=44 * len(pairs) + 130, margin=MARGIN, legend=LEGEND, xaxis={"title": "difference, first minus second"},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": order[::-1],
                "title": None, "tickfont": {"size": 14}, "range": [-0.6, len(pairs) - 0.4]},
     )  # fmt: skip
@@ -148,7 +145,7 @@ def label_dots(per_label: Mapping[str, Sequence[dict]], names: Mapping[str, str]
             "%{customdata[2]:,} tokens<extra>%{y}, " + method + "</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=30 * len(labels) + 130, margin=MARGIN, legend=_LEGEND, xaxis={"title": "F1 of tokens"},
+        height=30 * len(labels) + 130, margin=MARGIN, legend=LEGEND, xaxis={"title": "F1 of tokens"},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": list(written.values())[::-1], "title": None,
                "showgrid": True, "tickfont": {"size": 14}},
     )  # fmt: skip
@@ -162,37 +159,6 @@ def label_text(per_label: Mapping[str, Sequence[dict]]) -> str:
         for method, rows in per_label.items()
     ]
     return "F1 by label. " + "; ".join(methods)
-
-
-@kept
-def clickable_confusion(
-    labels: list[str], counts: list[list[int]], shares: list[list[float]], chosen: tuple[str, str]
-) -> go.Figure:
-    """A confusion matrix whose cells can be clicked: over each cell with tokens lies a mark nobody sees."""
-    figure = confusion_heat_map(labels, counts, shares)
-    cells = [
-        (true, predicted, count, share)
-        for true, row, row_shares in zip(labels, counts, shares)
-        for predicted, count, share in zip(labels, row, row_shares)
-        if count
-    ]
-    unseen, written = {"opacity": 0.0}, dict(zip(labels, names_in_chart(labels, CELL_LETTERS)))
-    figure.add_scatter(
-        x=[written[cell[1]] for cell in cells], y=[written[cell[0]] for cell in cells], mode="markers", showlegend=False,
-        marker={"symbol": "square", "size": min(_LARGEST_CELL, _HIGHEST / len(labels)), "opacity": 0.0},
-        selected={"marker": unseen}, unselected={"marker": unseen},
-        customdata=[cell_name(cell[0], cell[1]) for cell in cells],
-        hovertemplate=[
-            f"true {written[true]}, predicted {written[predicted]}: {count:,} tokens, {share:.1%} of the row. "
-            "Click to see them.<extra></extra>"
-            for true, predicted, count, share in cells
-        ],
-    )  # fmt: skip
-    row, column = labels.index(chosen[0]), labels.index(chosen[1])
-    figure.add_shape(
-        type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5, line={"color": "#D55E00", "width": 3}
-    )
-    return figure
 
 
 @kept
@@ -211,7 +177,7 @@ def curve_chart(rows: Sequence[dict], names: Mapping[str, str], score: str, titl
         )  # fmt: skip
     sizes = sorted({row["sequences"] for row in rows})
     figure.update_layout(
-        height=420, margin=MARGIN, legend=_LEGEND, yaxis={"title": title},
+        height=420, margin=MARGIN, legend=LEGEND, yaxis={"title": title},
         xaxis={"type": "log", "title": "training sequences", "tickvals": sizes, "ticktext": [f"{size:,}" for size in sizes]},
     )  # fmt: skip
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from labseq_core.experiments import ExperimentConfig, RunResult
+from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.results.learning_curve import (
     CurveStatus,
     cancel_curve,
@@ -13,7 +13,6 @@ from labseq_core.experiments.results.learning_curve import (
     learning_curve_configs,
     submit_curve,
 )
-from pages.ui import cached as caching
 from pages.ui.choices import session
 from pages.ui.choices.run import NAME
 from pages.ui.choices.variant_names import short_names
@@ -24,28 +23,29 @@ from pages.ui.compare.scores import choose_score
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import mean_and_error
+from pages.ui.memory import FinishedRun
 
 _INTERVAL = 1.5  # seconds between two looks
 
 
-def tab(found: RunResult) -> None:
+def tab(found: FinishedRun) -> None:
     st.header("What more training data buys")
     st.caption(words.CURVE)
     prepared = caching_compare.prepared_curve(found.config)
     now = curve_status(found.config)
     if now.done:
-        _curve(found, found.config, caching_compare.finished_curve(found.run_id))
+        _curve(found, found.config, caching_compare.finished_curve(found.config, now))
     elif prepared:
         _curve(found, found.config, prepared)
     else:
         _not_made(found, now)
 
 
-def _not_made(found: RunResult, now: CurveStatus) -> None:
+def _not_made(found: FinishedRun, now: CurveStatus) -> None:
     for error in now.errors:
         st.warning(error, icon=":material/error:")
     if now.active:
-        st.fragment(_progress, run_every=_INTERVAL)(found.run_id)
+        st.fragment(_progress, run_every=_INTERVAL)(found.config)
     else:
         st.markdown(words.to_make(len(now.runs)))
         if st.button("Make the learning curve", type="primary", icon=":material/show_chart:"):
@@ -60,8 +60,7 @@ def _not_made(found: RunResult, now: CurveStatus) -> None:
         _curve(found, example.config, example.rows)
 
 
-def _progress(run_id: str) -> None:
-    config = caching.finished(run_id).config
+def _progress(config: ExperimentConfig) -> None:
     now = curve_status(config)
     if not now.active:
         st.rerun()
@@ -71,7 +70,7 @@ def _progress(run_id: str) -> None:
     button.button("Cancel", icon=":material/stop_circle:", on_click=cancel_curve, args=(config,), width="stretch")
 
 
-def _curve(found: RunResult, config: ExperimentConfig, rows: list[dict]) -> None:
+def _curve(found: FinishedRun, config: ExperimentConfig, rows: list[dict]) -> None:
     score, title = choose_score(found)
     score, title = (score, title) if any(row[score] is not None for row in rows) else ("accuracy", "Token accuracy")
     names = short_names(config.methods)

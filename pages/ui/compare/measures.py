@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core.evaluation.tradeoff import pareto_front
-from labseq_core.experiments import RunResult
 from pages.ui.choices import session
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as pictures
@@ -14,14 +13,15 @@ from pages.ui.compare import words
 from pages.ui.compare.scores import choose_score
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.memory import FinishedRun
 
 
-def tab(found: RunResult) -> None:
+def tab(found: FinishedRun) -> None:
     _any_measure(found)
     _front(found, found.summary())
 
 
-def _any_measure(found: RunResult) -> None:
+def _any_measure(found: FinishedRun) -> None:
     st.header("Any measure")
     measured = [name for name in words.MEASURES if any(row.get(name) is not None for row in found.rows)]
     titles = {name: words.MEASURES[name].title for name in measured}
@@ -48,7 +48,7 @@ def measure_table(rows: list[dict], names: dict[str, str], measure: words.Measur
     return pd.DataFrame.from_dict(shown).rename_axis(measure.title)
 
 
-def measure_rows(found: RunResult, name: str) -> list[dict]:
+def measure_rows(found: FinishedRun, name: str) -> list[dict]:
     """Per method that has a measure: mean, standard error, and the value in each fold."""
     rows = []
     for entry in found.summary():
@@ -66,7 +66,7 @@ def _heading(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
-def _front(found: RunResult, summary: list[dict]) -> None:
+def _front(found: FinishedRun, summary: list[dict]) -> None:
     st.header("Quality against time")
     names = short_names(found.config.methods)
     chart, story = st.columns([3, 2], gap="large")

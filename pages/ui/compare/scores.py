@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui import cached as caching
 from pages.ui.choices import session
 from pages.ui.drawing import charts, metrics
 from pages.ui.drawing.downloads import csv_button, file_name
 from pages.ui.drawing.metrics import METRICS
+from pages.ui.memory import FinishedRun
 
 
-def tab(found: RunResult) -> None:
+def tab(found: FinishedRun) -> None:
     summary = found.summary()
     chart, meaning = st.columns([3, 2], gap="large")
     with chart:
@@ -31,7 +31,7 @@ def tab(found: RunResult) -> None:
     _details(found)
 
 
-def choose_score(found: RunResult, help_text: str | None = None) -> tuple[str, str]:
+def choose_score(found: FinishedRun, help_text: str | None = None) -> tuple[str, str]:
     """Token accuracy, or span F1 where labels are BIO: the name and the title of the score."""
     known = [name for name in ("accuracy", "span_f1") if name in metrics.shown_metrics(found.summary())]
     titles = {METRICS[name].title: name for name in known}
@@ -42,7 +42,7 @@ def choose_score(found: RunResult, help_text: str | None = None) -> tuple[str, s
     return titles[title], title
 
 
-def _details(found: RunResult) -> None:
+def _details(found: FinishedRun) -> None:
     with st.expander("Every fold"):
         st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
         csv_button("Every fold as CSV, with times", found.rows, "folds", found)

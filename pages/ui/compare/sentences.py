@@ -7,25 +7,25 @@ from html import escape
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui.choices import session
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import cached as caching_compare
 from pages.ui.compare import words
 from pages.ui.drawing import metrics, tokens
+from pages.ui.memory import FinishedRun
 
 _SENTENCES = 5  # on a page
 _PAGE = "page"
 
 
-def tab(found: RunResult) -> None:
+def tab(found: FinishedRun) -> None:
     st.header("Sentence by sentence")
-    everything = range(caching_compare.n_sentences(found.run_id))
+    everything = range(caching_compare.n_sentences(found))
     if len(found.per_label) < 2:
         leaf_through(found, everything, _PAGE)
         return
     only = st.toggle("Only where methods disagree", value=True, key="differ", bind="query-params")
-    places = caching_compare.disagreements(found.run_id)
+    places = caching_compare.disagreements(found)
     st.markdown(
         f"The methods disagree in **{len(places):,}** of {len(everything):,} sentences"
         + ("; those with most differences come first." if only else ".")
@@ -36,11 +36,11 @@ def tab(found: RunResult) -> None:
     leaf_through(found, places if only else everything, _PAGE)
 
 
-def leaf_through(found: RunResult, places: Sequence[int], name: str) -> None:
+def leaf_through(found: FinishedRun, places: Sequence[int], name: str) -> None:
     """Some sentences with the labels of all methods, a page of them at a time; the page is kept in the URL by this name."""
     pages = -(-len(places) // _SENTENCES)
     page = session.choose_number(f"Page (of {pages:,})", name, 1, pages, 1, st.number_input, width=160)
-    shown = caching_compare.sentences(found.run_id, places[(page - 1) * _SENTENCES : page * _SENTENCES])
+    shown = caching_compare.sentences(found, places[(page - 1) * _SENTENCES : page * _SENTENCES])
     names, all_labels = short_names(found.config.methods), metrics.all_labels(found)
     st.caption(words.SENTENCES)
     st.html(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import cached as caching_compare
 from pages.ui.compare import charts as pictures
@@ -13,15 +12,16 @@ from pages.ui.compare import words
 from pages.ui.compare.scores import choose_score
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.memory import FinishedRun
 
 
-def tab(found: RunResult) -> None:
+def tab(found: FinishedRun) -> None:
     st.header("Is the difference more than luck?")
     if len(found.per_label) < 2:
         st.info("This run has one method only; train two or more together to compare them.", icon=":material/info:")
         return
     score, title = choose_score(found)
-    pairs = caching_compare.pairs(found.run_id, score)
+    pairs = caching_compare.pairs(found, score)
     names = short_names(found.config.methods)
     chart, verdict = st.columns([3, 2], gap="large")
     with chart:

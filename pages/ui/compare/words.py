@@ -54,10 +54,6 @@ SIGNIFICANCE = (
     "values (10,000 random swaps of the two methods' answers, sequence by sequence). **p (Holm)** is corrected for the number "
     "of pairs: up to 0.05 a difference counts as significant. Tests see this corpus and this split only, not other corpora."
 )
-CELLS = (
-    "Rows are true labels, columns predicted ones; numbers are tokens, colour is the share of the row. **Click a cell**, or "
-    "choose it below, to see its sentences."
-)
 SENTENCES = "The first line is the truth. A framed label with ✗ is wrong."
 CURVE = (
     "The same methods on the first training sequences: each point has twice as many as the one before. All are scored on "
@@ -107,18 +103,6 @@ def listed(names: Sequence[str]) -> str:
 def place(fold: int, number: int, folds: int) -> str:
     """Which sentence it is."""
     return f"Fold {fold}, sentence {number}" if folds else f"Sentence {number} of the test part"
-
-
-def cell_name(true: str, predicted: str) -> str:
-    return f"{true} → {predicted}"
-
-
-def cell_line(label: str, true: str, predicted: str, tokens: int, sentences: int) -> str:
-    """What a cell of a confusion matrix holds, as a sentence of plain text."""
-    many = "sentence" if sentences == 1 else "sentences"
-    if true == predicted:
-        return f"{label} rightly says {true} of {tokens:,} tokens, in {sentences:,} {many}."
-    return f"{label} takes {true} for {predicted} {tokens:,} times, in {sentences:,} {many}."
 
 
 def to_make(runs: int) -> str:

@@ -15,26 +15,29 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui.drawing.chart_margins import with_room
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.colours import GREY, WHITE, look
 from pages.ui.drawing.metrics import METRICS, shown_metrics
 from pages.ui.drawing.plain_text import names_in_chart, shortened
+from pages.ui.drawing.tokens import LABELS_SHOWN
 
 FIGURE_FORMATS = ("PNG", "SVG")
 _FORMAT_KEY = "figures"
 MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
-_LABELS_SHOWN = 60
+MARKED = 40  # points of a line with a mark each
 CELL_LETTERS = 20  # of a label beside a matrix
 _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
 _MOST_KEPT = 100
 _kept: dict[bytes, go.Figure] = {}
 _kept_lock = Lock()
-# What Streamlit sets in the browser anyway, and draws the chart again for.
 _CLICKABLE = {"clickmode": "event+select", "hovermode": "closest", "dragmode": "pan"}
-GREY = "#8A94A0"  # for lines that must show on light and dark ground
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 
 
 def kept(chart: Callable[..., go.Figure]) -> Callable[..., go.Figure]:
-    """A chart of the same data is made once: to make one takes plotly longer than to send it. It is not to be changed then."""
+    """A chart of the same data is made once: to make one takes plotly longer than to send it.
+
+    All visitors share it, so nothing may change it: a chart is finished when the function that makes it returns.
+    """
 
     @wraps(chart)
     def made(*data, **options) -> go.Figure:
@@ -51,6 +54,13 @@ def kept(chart: Callable[..., go.Figure]) -> Callable[..., go.Figure]:
     return made
 
 
+def clickable(figure: go.Figure) -> go.Figure:
+    """To be called while a chart is made whose marks are clicked: Streamlit would set the same in the browser, and the chart
+    would be drawn twice.
+    """
+    return figure.update_layout(_CLICKABLE)
+
+
 def choose_figure_format() -> None:
     """Which kind of file the camera button of every chart saves."""
     st.segmented_control(
@@ -62,7 +72,8 @@ def choose_figure_format() -> None:
 def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], None] | None = None) -> None:
     """Put a figure on the page. `name` becomes the name of a saved file, `alt` is read aloud.
 
-    clicked: told the `customdata` of a marker that was clicked, before the page runs again.
+    clicked: told the `customdata` of a marker that was clicked, before the page runs again; such a figure should have been
+    made `clickable`.
     """
     kind = st.session_state.get(_FORMAT_KEY) or FIGURE_FORMATS[0]
     config = {
@@ -81,8 +92,6 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
         if points:
             clicked(points[0]["customdata"])
 
-    if figure.layout.clickmode is None:  # once: other visitors may be drawing the same figure
-        figure.update_layout(_CLICKABLE)
     st.plotly_chart(figure, key=key, config=config, alt=alt, on_select=selected, selection_mode="points")
 
 
@@ -105,7 +114,7 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
             text=[f"{mean:.3f}" for mean in means], textposition="inside", insidetextanchor="middle", textangle=0,
             textfont={"color": own.text, "size": 15, "weight": 600}, cliponaxis=False,
             marker={"color": own.colour, "line": {"color": own.colour, "width": 1},
-                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": "#FFFFFF", "fgopacity": 0.35,
+                    "pattern": {"shape": own.pattern, "fillmode": "overlay", "fgcolor": WHITE, "fgopacity": 0.35,
                                 "size": 14, "solidity": 0.13}},
             hovertemplate="%{x}: %{y:.4f}<extra>" + row["label"] + "</extra>",
         )  # fmt: skip
@@ -115,7 +124,7 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
         barmode="group", bargap=0.18, bargroupgap=0.05, margin=MARGIN, height=400 + _LINE * max(0, lines - len(names)),
         yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
         xaxis={"title": None, "tickfont": {"size": 14}},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}},
+        legend=LEGEND,
     )  # fmt: skip
     return figure
 
@@ -152,7 +161,7 @@ def score_text(summary: list[dict]) -> str:
 def label_bars(counts: dict[str, int]) -> go.Figure:
     """How often each label occurs, most frequent on top; only the most frequent ones of very many."""
     own = look(0)
-    counts = dict(islice(counts.items(), _LABELS_SHOWN))
+    counts = dict(islice(counts.items(), LABELS_SHOWN))
     figure = go.Figure(
         go.Bar(
             x=list(counts.values()), y=names_in_chart(counts), orientation="h", marker={"color": own.colour},
@@ -181,25 +190,6 @@ def length_histogram(lengths: list[int]) -> go.Figure:
     figure.update_layout(
         height=260, margin={**MARGIN, "t": 10}, xaxis={"title": "tokens in a sequence"}, yaxis={"title": "sequences"}
     )
-    return figure
-
-
-@kept
-def confusion_heat_map(labels: list[str], counts: list[list[int]], shares: list[list[float]]) -> go.Figure:
-    """Rows are true labels, columns predicted ones; colour is the share within the row, the number is the count."""
-    few, labels = len(labels) <= 12, names_in_chart(labels, CELL_LETTERS)
-    figure = go.Figure(
-        go.Heatmap(
-            z=shares, x=labels, y=labels, customdata=counts, text=counts if few else None,
-            texttemplate="%{text}" if few else None, zmin=0, zmax=1, showscale=False, xgap=1, ygap=1,
-            hovertemplate="true %{y}, predicted %{x}: %{customdata} tokens, %{z:.1%} of the row<extra></extra>",
-        )
-    )  # fmt: skip
-    figure.update_layout(
-        height=min(700, 34 * len(labels) + 120), margin={**MARGIN, "t": 10},
-        xaxis={"title": "predicted", "type": "category", "side": "bottom"},
-        yaxis={"title": "true", "type": "category", "autorange": "reversed"},
-    )  # fmt: skip
     return figure
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from labseq_core.serving.settings import COLOURS
+from labseq_core.serving.settings import BACKGROUNDS, COLOURS
 
 _PATTERNS = ("", "/", ".", "x", "-", "\\", "+", "|")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross", "star")
 # The last two are patterns of their own: strokes and gaps.
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "2px,8px", "12px,3px,2px,3px,2px,3px")
 _BORDERS = ("solid", "dashed", "dotted", "double")
-_TEXT_ON = {"#0072B2": "#FFFFFF"}  # where white reads better than black
+WHITE, BLACK = "#FFFFFF", "#000000"
+GREY = "#8A94A0"  # for lines that must show on light and dark ground
+_TEXT_ON = {COLOURS[0]: WHITE}  # where white reads better than black
 _SEGMENT_LABEL = re.compile(r"([BIESLUM])-(.+)")
+_LABEL_TINT, _TINT = "30", "40"  # how little of a colour covers the ground, in hexadecimal
 OUTSIDE = "O"
 
 
@@ -32,7 +35,13 @@ def look(place: int) -> Look:
     """The look of the method at this place of a run."""
     number = place % len(COLOURS)
     colour = COLOURS[number]
-    return Look(colour, _TEXT_ON.get(colour, "#000000"), _PATTERNS[number], _MARKERS[number], _DASHES[number])
+    return Look(colour, _TEXT_ON.get(colour, BLACK), _PATTERNS[number], _MARKERS[number], _DASHES[number])
+
+
+def style_variables() -> str:
+    """CSS that gives the style sheet the colours of the theme and of the palette by name."""
+    ground = f"light-dark({BACKGROUNDS['light']}, {BACKGROUNDS['dark']})"
+    return f":root {{ --ls-ground: {ground}; --ls-speaks: {COLOURS[5]}; --ls-speaks-tint: {COLOURS[5]}{_TINT}; }}"
 
 
 def kind_of(label: str) -> str:
@@ -53,5 +62,5 @@ def label_styles(labels: list[str]) -> dict[str, str]:
         place = places[kind_of(label)]
         colour, border = COLOURS[place % len(COLOURS)], _BORDERS[place // len(COLOURS) % len(_BORDERS)]
         # A tint lets the text keep the colour of the theme, so it reads on light and on dark ground.
-        styles[label] = f"background:{colour}30;border-bottom:3px {border} {colour}"
+        styles[label] = f"background:{colour}{_LABEL_TINT};border-bottom:3px {border} {colour}"
     return styles

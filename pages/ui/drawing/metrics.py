@@ -93,11 +93,6 @@ def column_formats() -> dict:
     return {name: st.column_config.NumberColumn(format=f"%.{DECIMALS}f") for name in scores}
 
 
-def row_shares(counts: list[list[int]]) -> list[list[float]]:
-    """Each count as a share of its row; an empty row stays empty."""
-    return [[count / total if total else 0.0 for count in row] for row in counts for total in [sum(row)]]
-
-
 def who_leads(summary: list[dict]) -> str:
     """Which methods have the best token accuracy; those within two standard errors of the best are not told apart."""
     best = max(summary, key=lambda row: row["accuracy_mean"])

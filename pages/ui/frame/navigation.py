@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.drawing.colours import style_variables
+
 _HERE = Path(__file__).resolve().parent
 _IN_APP = "in app"
+
+
+@cache
+def _style() -> str:
+    """The style sheet after the colours that it uses: these are declared with the theme, once."""
+    return f"{style_variables()}\n{(_HERE / 'style.css').read_text(encoding='utf-8')}"
 
 
 def navigate() -> st.Page:
@@ -16,7 +25,7 @@ def navigate() -> st.Page:
     # Without an icon of our own, browsers would fetch that of the page from a foreign host.
     st.set_page_config(page_title="LabSeq", page_icon=str(_HERE / "icon.svg"), layout="wide")
     st.logo(str(_HERE / "logo.svg"), size="large", link=None)
-    st.html(_HERE / "style.css")
+    st.html(f"<style>{_style()}</style>")
     return st.navigation(
         [
             st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),

@@ -8,7 +8,6 @@ import streamlit as st
 
 from labseq_core.experiments import (
     ExperimentConfig,
-    RunResult,
     RunStatus,
     RunSummary,
     configuration,
@@ -26,6 +25,7 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import summary_table
 from pages.ui.history import list as history_list
 from pages.ui.history.rows import OURS, moment
+from pages.ui.memory import FinishedRun
 from pages.ui.train import run_panel
 from pages.ui.train.form_link import form_choices
 from pages.ui.train.recipe import recipe
@@ -119,7 +119,7 @@ def _again(config: ExperimentConfig) -> None:
     recipe(config, f"{address}/train?{urlencode(choices, doseq=True)}")
 
 
-def _scores(found: RunResult) -> None:
+def _scores(found: FinishedRun) -> None:
     run_panel.warn_of_failures(found)
     st.table(summary_table(found.summary()))
     csv_button("These scores as CSV", found.summary(), "summary", found)

@@ -8,9 +8,10 @@ import time
 from dataclasses import dataclass
 
 from labseq_core import LabSeqError
-from labseq_core.experiments import RunResult, RunSummary, count_runs, list_runs
+from labseq_core.experiments import RunSummary, count_runs, list_runs
 from labseq_core.experiments.results.run_results import TOKEN_MODE, table_csv
 from pages.ui import cached as caching
+from pages.ui.memory import FinishedRun
 
 PER_PAGE = 50
 OURS = "comes with LabSeq"
@@ -60,7 +61,7 @@ def listing(filters: dict, size: ListSize, page: int) -> Listing:
     return Listing([*map(run_row, own), *map(default_row, ours)], ids)
 
 
-def fitting_defaults(filters: dict) -> list[RunResult]:
+def fitting_defaults(filters: dict) -> list[FinishedRun]:
     """Results that come with LabSeq and fit the filters: they are finished, and nobody pinned them."""
     if filters.get("pinned") or filters.get("state") not in (None, "done"):
         return []
@@ -73,7 +74,7 @@ def fitting_defaults(filters: dict) -> list[RunResult]:
     return [each for each in found if wanted in _searched(each)]
 
 
-def _searched(found: RunResult) -> str:
+def _searched(found: FinishedRun) -> str:
     config = found.config
     labels = " ".join(choice.label for choice in config.methods)
     return f"{found.run_id} {config.dataset} {config.features.label} {labels}".lower()
@@ -82,7 +83,7 @@ def _searched(found: RunResult) -> str:
 def run_row(run: RunSummary) -> dict:
     """What the table says of a run."""
     state = _WORDS[run.state] + (f", {run.fraction:.0%}" if run.state == "running" else "")
-    best = _best(run.run_id if run.state == "done" else None)
+    best = _best(run if run.state == "done" else None)
     return {
         "pinned": "★" if run.pinned else "", "begun": moment(run.created), "corpus": caching.corpus_name(run.dataset),
         "state": f"{state}, imported" if run.imported else state, "methods": caching.short_methods(run.labels),
@@ -91,17 +92,17 @@ def run_row(run: RunSummary) -> dict:
     }  # fmt: skip
 
 
-def _best(run_id: str | None) -> dict:
+def _best(run: FinishedRun | RunSummary | None) -> dict:
     """The best method of a finished run by token accuracy, a mean over folds; nothing of any other."""
     with contextlib.suppress(LabSeqError):  # its corpus was an upload that is gone: what is left can be deleted
-        method, accuracy = caching.leader(run_id) if run_id else (None, None)
+        method, accuracy = caching.leader(run) if run else (None, None)
         return {"best_method": method, "best_accuracy": accuracy, "metric_mode": TOKEN_MODE}
     return {"best_method": None, "best_accuracy": None, "metric_mode": TOKEN_MODE}
 
 
-def default_row(found: RunResult) -> dict:
+def default_row(found: FinishedRun) -> dict:
     config = found.config
-    method, accuracy = caching.leader(found.run_id)
+    method, accuracy = caching.leader(found)
     return {
         "pinned": "", "begun": moment(found.created), "corpus": config.dataset, "state": OURS,
         "methods": caching.short_methods(tuple(choice.label for choice in config.methods)),
@@ -125,7 +126,7 @@ def list_csv(filters: dict) -> str:
             "run_id": run.run_id, "begun": moment(run.created), "state": run.state, "pinned": run.pinned,
             "imported": run.imported, "dataset": run.dataset, "methods": "; ".join(run.labels), "features": run.features,
             "folds": run.folds, "seed": run.seed, "config_hash": run.config_hash, "data_hash": run.data_hash,
-            "error": run.error, **_best(run.run_id if run.state == "done" else None),
+            "error": run.error, **_best(run if run.state == "done" else None),
         }
         for run in list_runs(count_runs(**filters), **filters)
     ]  # fmt: skip
@@ -135,7 +136,7 @@ def list_csv(filters: dict) -> str:
             "dataset": found.config.dataset, "methods": "; ".join(choice.label for choice in found.config.methods),
             "features": found.config.features.label, "folds": found.config.folds, "seed": found.config.seed,
             "config_hash": found.config.hash, "data_hash": found.data_hash, "error": None,
-            **_best(found.run_id),
+            **_best(found),
         }
         for found in fitting_defaults(filters)
     ]  # fmt: skip

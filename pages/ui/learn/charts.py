@@ -8,11 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.explain.loss_curves import MARGIN_LOSSES, loss_curves, losses_at
-from pages.ui.drawing.charts import GREY, MARGIN, kept
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.charts import LEGEND, MARGIN, kept
+from pages.ui.drawing.colours import GREY, look
 
 _LOW, _HIGH, _TOP, _POINTS = -2.0, 3.0, 4.0, 201
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _MARKED = 15  # points with a mark each
 
 Points = Sequence[tuple[float | str, float]]
@@ -42,7 +41,7 @@ def loss_picture(margin: float) -> go.Figure:
         )  # fmt: skip
     figure.add_vline(x=margin, line={"color": GREY, "dash": "dot"})
     figure.update_layout(
-        height=400, margin=MARGIN, legend=_LEGEND, xaxis={"title": "margin m", "range": [_LOW, _HIGH]},
+        height=400, margin=MARGIN, legend=LEGEND, xaxis={"title": "margin m", "range": [_LOW, _HIGH]},
         yaxis={"title": "loss", "range": [-0.1, _TOP]},
     )  # fmt: skip
     return figure
@@ -113,5 +112,5 @@ def _lines(lines: Mapping[str, Points], hover: str) -> go.Figure:
             marker={"symbol": own.marker, "size": [9 if not number % every else 0 for number in range(len(points))]},
             hovertemplate=f"{hover}<extra>{name}</extra>",
         )  # fmt: skip
-    figure.update_layout(height=400, margin=MARGIN, legend=_LEGEND)
+    figure.update_layout(height=400, margin=MARGIN, legend=LEGEND)
     return figure

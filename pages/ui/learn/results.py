@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from labseq_core.evaluation import coverage_table, curves_csv
-from labseq_core.experiments import RunResult
 from labseq_core.experiments.results.l1_path import l1_paths
 from labseq_core.explain import PATH_COLUMNS, is_dense_gp, is_sparse_gp, nearly_as_good, rows_csv, sizes_by_round
 from labseq_core.explain import sparse_path as path_of
@@ -20,10 +19,11 @@ from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.inside.gpsc import charts as gpsc_charts
 from pages.ui.inside.gpsc import words as gpsc_words
+from pages.ui.inside.gpsc.words import WITHIN
 from pages.ui.learn import charts as lesson_charts
 from pages.ui.learn import words
+from pages.ui.memory import FinishedRun
 
-_WITHIN = 0.01  # of the accuracy of the dense model: nearly as good
 _EARLY = 50  # rounds of boosting: a round that the question is about
 
 
@@ -33,7 +33,7 @@ def sizes() -> None:
         st.info(words.MISSING, icon=":material/info:")
         return
     label = boosting.config.methods[-1].label  # the exact bound, which is the quickest
-    boosted = sizes_by_round(caching.trained(boosting.run_id, label))
+    boosted = sizes_by_round(caching.trained(boosting, label))
     path = sorted(next(iter(l1_paths(sparse).values())), key=lambda row: row["nonzero"])
     lines = {
         "Boosting, round by round": [(row["features"], 1.0 - row["dev_accuracy"]) for row in boosted],
@@ -74,8 +74,8 @@ def sparse_path() -> None:
         return
     choices = shown_choices(found, is_sparse_gp)
     names = short_names(choices)
-    paths = {names[choice.label]: path_of(caching.trained(found.run_id, choice.label)) for choice in choices}
-    dense = {"all observations": caching.accuracy_on(found.run_id, shown_choices(found, is_dense_gp)[0].label, "dev")}
+    paths = {names[choice.label]: path_of(caching.trained(found, choice.label)) for choice in choices}
+    dense = {"all observations": caching.accuracy_on(found, shown_choices(found, is_dense_gp)[0].label, "dev")}
     figure = gpsc_charts.against_sparseness(
         paths, "parameters", "dev_accuracy", "accuracy, development part", dense, "%"
     )
@@ -83,7 +83,7 @@ def sparse_path() -> None:
     value = dense["all observations"]
     st.markdown(
         "\n".join(
-            gpsc_words.enough(name, nearly_as_good(rows, value, "dev_accuracy", _WITHIN), value, "development part", _WITHIN)
+            gpsc_words.enough(name, nearly_as_good(rows, value, "dev_accuracy", WITHIN), value, "development part", WITHIN)
             for name, rows in paths.items()
         )
     )  # fmt: skip
@@ -99,7 +99,7 @@ def coverage() -> None:
     share = st.slider("Answered, in %", 50, 100, 85, 1, key="answered", bind="query-params", help=words.ANSWERED)
     curves = {}
     for label, name in short_names(found.config.methods).items():
-        curve = caching.abstention(found.run_id, label)
+        curve = caching.abstention(found, label)
         curves[name if curve.calibrated else abstention_words.gap_name(name)] = curve
     rows = coverage_table(curves, [share / 100])
     alt = abstention_charts.curve_text("Risk against coverage", rows, "coverage", "risk")
@@ -110,5 +110,5 @@ def coverage() -> None:
     csv_button("These curves as CSV", partial(curves_csv, curves), "abstention", found)
 
 
-def _corpus(found: RunResult) -> None:
+def _corpus(found: FinishedRun) -> None:
     st.caption(caching.default_line(found))

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from labseq_core.explain import Reading, Trellis
 from labseq_core.explain.trellis import Link
-from pages.ui.drawing.charts import GREY, MARGIN, kept
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.charts import MARGIN, clickable, kept
+from pages.ui.drawing.colours import GREY, look
 from pages.ui.drawing.plain_text import in_chart, names_in_chart, shortened
 from pages.ui.sequence.words import number
 
@@ -131,7 +131,7 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
             "fixedrange": True,
         },
     )  # fmt: skip
-    return figure
+    return clickable(figure)
 
 
 def _by_style(links: Sequence[Link]) -> dict[tuple[str, float, str], list[Link]]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui.choices import session
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import metrics
+from pages.ui.memory import FinishedRun
 from pages.ui.sequence import cached as data
 from pages.ui.sequence import words
 from pages.ui.start.type_sentence import word_box
@@ -21,9 +21,9 @@ IN_SENTENCE = (POSITION, *AT_POSITION)  # and those that belong to a sentence
 _SEEN, _BESIDE = "sequence seen", "beside"
 
 
-def choose_sentence(found: RunResult) -> data.Asked:
+def choose_sentence(found: FinishedRun) -> data.Asked:
     """A sentence of the test part by its number, its words as they are or as the visitor wants them."""
-    part = data.part(found.run_id)
+    part = data.part(found)
     usual = min(metrics.most_telling(found.examples) + 1, len(part))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
     with left:
@@ -35,7 +35,7 @@ def choose_sentence(found: RunResult) -> data.Asked:
         typed = word_box(
             "Its words: change them as you like", WORDS, part.tokens[number - 1], IN_SENTENCE, help=words.WORDS
         )
-    return data.Asked(found.run_id, number - 1, typed)
+    return data.Asked(found, number - 1, typed)
 
 
 def begin_anew_with(asked: data.Asked) -> None:
@@ -47,7 +47,7 @@ def begin_anew_with(asked: data.Asked) -> None:
     st.session_state[_SEEN] = asked
 
 
-def choose_methods(found: RunResult) -> dict[str, str]:
+def choose_methods(found: FinishedRun) -> dict[str, str]:
     """Labels of the methods to show side by side, by their short names; all where none is chosen."""
     names = {short: label for label, short in short_names(found.config.methods).items() if label in found.per_label}
     if not set(st.session_state.get(_BESIDE, names)) & set(names):
@@ -82,8 +82,8 @@ def tell_about_words(asked: data.Asked, labels: Sequence[str]) -> None:
     if asked.words is None:
         return
     left, right = st.columns([4, 1], vertical_alignment="center")
-    columns = data.columns_seen(asked.run_id, list(labels))
-    own = len(data.part(asked.run_id).tokens[asked.number])
+    columns = data.columns_seen(asked.run, list(labels))
+    own = len(data.part(asked.run).tokens[asked.number])
     left.info(words.changed(len(asked.words), own, columns), icon=":material/edit:")
     right.button(
         "Back to its own words", icon=":material/undo:", on_click=session.change, args=(WORDS, None, IN_SENTENCE)

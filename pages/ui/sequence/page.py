@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.explain import Reading
 from pages.ui.choices import session
 from pages.ui.choices.run import choose_run
 from pages.ui.drawing import metrics
+from pages.ui.memory import FinishedRun
 from pages.ui.sequence import cached as data
 from pages.ui.sequence import choice, words
 from pages.ui.sequence import (
@@ -59,7 +59,7 @@ def page() -> None:
         draw(scene)
 
 
-def _scene(found: RunResult, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
+def _scene(found: FinishedRun, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
     """The model and the position that the lower part of the page is about."""
     names = list(methods)
     name = session.pick("Model", "look", names, names[-1], help=words.MODEL)

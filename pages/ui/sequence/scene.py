@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.experiments.results.run_results import table_csv
 from labseq_core.explain import Reading
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.memory import FinishedRun
 from pages.ui.sequence import cached as data
 
 
@@ -18,7 +18,7 @@ from pages.ui.sequence import cached as data
 class Scene:
     """A sentence as several models read it, and the model and position that are looked at."""
 
-    found: RunResult
+    found: FinishedRun
     asked: data.Asked
     methods: Mapping[str, str]  # short name -> label in the run
     readings: Mapping[str, Reading]  # by short name

@@ -56,7 +56,7 @@ def _voices(scene: Scene, rows: list[dict]) -> None:
     st.subheader(f"The training words that decided most at position {scene.position + 1}")
     st.markdown(words.VOICES)
     numbers = tuple(row["observation"] for row in rows if row["kind"] == "observation")
-    found = data.voices(scene.found.run_id, scene.label, numbers)
+    found = data.voices(scene.found, scene.label, numbers)
     lines = [_voice(row, each) for row, each in zip(rows, found)]
     lines += [
         f"<li><b>{words.vote(row['difference'])}</b> all other {row['value']:,.0f} training observations together</li>"

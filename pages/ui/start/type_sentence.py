@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from pages.ui.choices import session
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import metrics, tokens
+from pages.ui.memory import FinishedRun
 from pages.ui.sequence import cached as data
 from pages.ui.sequence import words
 
@@ -40,7 +40,7 @@ def _typed(name: str, key: str, sentence: str, forgets: Sequence[str]) -> None:
     session.change(name, typed if typed != sentence else None, forgets)
 
 
-def labelled_live(found: RunResult, labels: Sequence[str] = ()) -> None:
+def labelled_live(found: FinishedRun, labels: Sequence[str] = ()) -> None:
     """Type a sentence and see it labelled by a few models of a finished run, at first the one on which they differ most.
 
     labels: of the methods; none: the first three of the run.
@@ -48,9 +48,9 @@ def labelled_live(found: RunResult, labels: Sequence[str] = ()) -> None:
     names = short_names(found.config.methods)
     chosen = list(labels or found.per_label)[:_MODELS]
     number = metrics.most_telling(found.examples)
-    own = data.part(found.run_id).tokens[number]
+    own = data.part(found).tokens[number]
     typed = word_box("Type a sentence, and press Enter", "typed", own, help=words.WORDS)
-    asked = data.Asked(found.run_id, number, typed)
+    asked = data.Asked(found, number, typed)
     readings = {names[label]: data.reading(asked, label) for label in chosen}
     one = data.given(asked)
     known = {label for each in readings.values() for label in each.classes}
@@ -63,7 +63,7 @@ def labelled_live(found: RunResult, labels: Sequence[str] = ()) -> None:
     )  # fmt: skip
     st.caption(words.LIVE)
     if typed is not None:
-        own_columns = data.columns_seen(found.run_id, chosen)
+        own_columns = data.columns_seen(found, chosen)
         st.caption(words.changed(len(typed), len(own), own_columns))
     more = {"words": " ".join(typed)} if typed else {}
     session.go("Look into this sentence", "sequence", "account_tree", run=found.run_id, n=str(number + 1), **more)

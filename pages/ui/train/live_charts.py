@@ -10,10 +10,9 @@ from plotly.subplots import make_subplots
 
 from labseq_core.experiments import TaskStatus
 from pages.ui.drawing.chart_margins import with_room
-from pages.ui.drawing.charts import MARGIN, in_lines
+from pages.ui.drawing.charts import MARGIN, MARKED, in_lines
 from pages.ui.drawing.colours import look
 
-_MARKED = 40  # points of a line with a mark each
 _LINES_SHOWN = 12  # of one method: the newest
 _PANEL, _AROUND, _LEGEND_LINE = 100, 150, 20  # pixels: one method's objective, axis and legend, a line of the legend
 _STEEP = 1000.0  # an objective that falls by such a factor needs a log scale
@@ -118,7 +117,7 @@ def _add_line(figure: go.Figure, tasks: Sequence[TaskStatus], task: TaskStatus, 
         x=[iteration for iteration, _ in points], y=[value for _, value in points], mode="lines+markers",
         name=in_lines(task.label), legendgroup=task.label, meta=_task_name(task), **more,
         line={"color": own.colour, "dash": own.dash, "width": 2},
-        marker={"symbol": own.marker, "size": 6, "maxdisplayed": _MARKED},
+        marker={"symbol": own.marker, "size": 6, "maxdisplayed": MARKED},
         hovertemplate=f"iteration %{{x}}: {told}<extra>%{{meta}}</extra>",
     )  # fmt: skip
 

@@ -8,13 +8,12 @@ from math import isfinite, log
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.ui.drawing.charts import GREY, MARGIN, kept
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.charts import LEGEND, MARGIN, kept
+from pages.ui.drawing.colours import GREY, look
 from pages.ui.drawing.plain_text import in_chart, shortened
 
 KINDS = {"attribute": "a label and an attribute", "transition": "two labels in a row"}
 BOUNDS = {"loose": "loose bound", "tight": "tight bound", "exact": "the loss itself (Z)"}
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _SYMBOLS = {"attribute": "circle", "transition": "diamond"}
 _FAINT = 0.2
 _FEATURE = 80  # letters
@@ -44,7 +43,7 @@ def steps_by_round(rows: Sequence[dict], number: int) -> go.Figure:
     figure.add_vline(x=number, line={"color": GREY, "width": 2, "dash": "dash"})
     figure.add_hline(y=0, line={"color": GREY, "width": 1})
     figure.update_layout(
-        height=340, margin=MARGIN, legend=_LEGEND, uirevision="keep the zoom while the slider moves",
+        height=340, margin=MARGIN, legend=LEGEND, uirevision="keep the zoom while the slider moves",
         xaxis={"title": "round", "range": [begin, min(begin + _POINTS, len(rows)) + 1], "zeroline": False},
         yaxis={"title": "step"},
     )  # fmt: skip
@@ -119,7 +118,7 @@ def promised_and_kept(
     figure.update_xaxes(title_text="round", rangemode="tozero", nticks=4, tickangle=0)
     figure.update_yaxes(tickprefix="10<sup>", ticksuffix="</sup>")
     figure.update_yaxes(title_text="training loss", col=1)
-    figure.update_layout(height=80 + 260 * lines, margin={**MARGIN, "t": 60}, legend={**_LEGEND, "y": 1 + 0.12 / lines})
+    figure.update_layout(height=80 + 260 * lines, margin={**MARGIN, "t": 60}, legend={**LEGEND, "y": 1 + 0.12 / lines})
     return figure
 
 
@@ -149,7 +148,7 @@ def bound_picture(curves: Mapping, step: float) -> go.Figure:
     ahead, behind = max(abs(steps[0]), abs(steps[-1])), 0.25 * max(abs(steps[0]), abs(steps[-1]))
     depth = 1.0 - min(min(curves[bound]) for bound in BOUNDS) or 1.0
     figure.update_layout(
-        height=380, margin={**MARGIN, "t": 64}, legend={**_LEGEND, "y": 1.08},
+        height=380, margin={**MARGIN, "t": 64}, legend={**LEGEND, "y": 1.08},
         xaxis={"title": "step", "range": [-behind, ahead] if step >= 0 else [-ahead, behind]},
         yaxis={"title": "loss after / loss before", "range": [1 - _BELOW * depth, 1 + _ABOVE * depth]},
     )  # fmt: skip
@@ -172,7 +171,7 @@ def _line(figure: go.Figure, name: str, rows: Sequence[dict], values: list, plac
 
 
 def _finished(figure: go.Figure) -> go.Figure:
-    figure.update_layout(height=320, margin=MARGIN, legend=_LEGEND, xaxis={"title": "round", "rangemode": "tozero"})
+    figure.update_layout(height=320, margin=MARGIN, legend=LEGEND, xaxis={"title": "round", "rangemode": "tozero"})
     return figure
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core import LabSeqError
-from labseq_core.experiments import RunResult
 from labseq_core.experiments.results.run_results import table_csv
 from labseq_core.explain import has_rounds, largest_weights, repeated_features, rounds_csv
 from pages.ui import cached as caching
@@ -20,6 +19,7 @@ from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.inside.boosting import charts as pictures
 from pages.ui.inside.boosting import words
+from pages.ui.memory import FinishedRun, cache_shared
 
 _FIRST_SEEN = 20  # rounds
 _DIFFERENT = 0.95
@@ -55,20 +55,20 @@ def tab() -> None:
         name = session.pick("Model", "boosted", list(names.values()), list(names.values())[-1], help=words.MODEL)
         view = session.pick("Show", "boosting", [*of_one, *of_all], next(iter(of_one)), help=words.VIEWS)
     label = next(label for label, short in names.items() if short == name)
-    if not caching.rounds(found.run_id, label):
-        reason = caching.trained(found.run_id, label).stop_reason_
+    if not caching.rounds(found, label):
+        reason = caching.trained(found, label).stop_reason_
         st.info(f"This model has no rounds to show: {reason}. Choose another one.")
         return
     if view in of_one:
         of_one[view](found, label)
     else:
-        of_all[view](found, {label: short for label, short in names.items() if caching.rounds(found.run_id, label)})
+        of_all[view](found, {label: short for label, short in names.items() if caching.rounds(found, label)})
 
 
-def _replay(found: RunResult, label: str) -> None:
+def _replay(found: FinishedRun, label: str) -> None:
     """What was chosen until a round."""
     st.header("Round by round")
-    learner, rows = caching.trained(found.run_id, label), caching.rounds(found.run_id, label)
+    learner, rows = caching.trained(found, label), caching.rounds(found, label)
     number = _chosen_round(rows)
     steps, weights = st.columns([3, 2], gap="large")
     with steps:
@@ -128,18 +128,18 @@ def _first_seen(rows: list[dict]) -> int:
     return max((row["round"] for row in early if row["z"] < _DIFFERENT * row["bound"]), default=len(early))
 
 
-def _bounds(found: RunResult, label: str) -> None:
+def _bounds(found: FinishedRun, label: str) -> None:
     st.header("How far to step: the loss and its bounds")
-    rows = caching.rounds(found.run_id, label)
+    rows = caching.rounds(found, label)
     row = rows[_chosen_round(rows) - 1]
     st.markdown(words.BOUND_PICTURE)
-    chosen = (found.run_id, label, row["round"])
-    tokens = caching.training_tokens(found.run_id)
+    chosen = f"{found.run_id} {label} {row['round']}"
+    tokens = caching.training_tokens(found)
     asked = {"button": "Draw it for this round", "icon": ":material/show_chart:", "note": words.large(tokens)}
-    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", " ".join(map(str, chosen)), **asked):
+    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", chosen, **asked):
         return
     try:
-        curves = caching.bounds_of_round(*chosen)
+        curves = caching.bounds_of_round(found, label, row["round"])
     except LabSeqError as reason:
         st.info(f"There is no picture of this round: {reason}.")
         return
@@ -152,10 +152,10 @@ def _bounds(found: RunResult, label: str) -> None:
     csv_button("These bounds as CSV", pd.DataFrame(lines), "bounds", found, label, about)
 
 
-def _curves(found: RunResult, names: Mapping[str, str]) -> None:
-    rounds = {short: caching.rounds(found.run_id, label) for label, short in names.items()}
+def _curves(found: FinishedRun, names: Mapping[str, str]) -> None:
+    rounds = {short: caching.rounds(found, label) for label, short in names.items()}
     score, title = words.development_score(rounds)
-    losses, development, promised = _curve_figures(found.run_id, names, score)
+    losses, development, promised = _curve_figures(found, names, score)
     st.header("How fast the loss falls")
     # Captions differ in length: charts side by side have one bottom line.
     left, right = st.columns(2, gap="large", vertical_alignment="bottom" if development else "top")
@@ -176,31 +176,31 @@ def _curves(found: RunResult, names: Mapping[str, str]) -> None:
     csv_button("These curves as CSV", lambda **about: _curves_csv(found, names, about), "curves", found)
 
 
-def _curves_csv(found: RunResult, names: Mapping[str, str], about: Mapping[str, str]) -> str:
+def _curves_csv(found: FinishedRun, names: Mapping[str, str], about: Mapping[str, str]) -> str:
     """Loss, promise and scores on development data after each round, of every model."""
     return table_csv(
         [
             {**about, "model": label, "round": row["round"], "log_loss": row["log_loss"], "log_loss_promised": promise,
              "dev_accuracy": row["dev_accuracy"], "dev_f1": row["dev_f1"]}
             for label in names
-            for row, promise in zip(caching.rounds(found.run_id, label), caching.promised(found.run_id, label))
+            for row, promise in zip(caching.rounds(found, label), caching.promised(found, label))
         ]
     )  # fmt: skip
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _curve_figures(run_id: str, names: dict[str, str], score: str | None) -> tuple:
+@cache_shared(max_entries=8, show_spinner=False)
+def _curve_figures(run: FinishedRun, names: dict[str, str], score: str | None) -> tuple:
     """Losses, scores on development data (None without a score) and promises by round: what no slider changes."""
-    rounds = {short: pictures.thinned(caching.rounds(run_id, label)) for label, short in names.items()}
-    promised = {short: pictures.thinned(caching.promised(run_id, label)) for label, short in names.items()}
+    rounds = {short: pictures.thinned(caching.rounds(run, label)) for label, short in names.items()}
+    promised = {short: pictures.thinned(caching.promised(run, label)) for label, short in names.items()}
     development = pictures.development_curves(rounds, score) if score else None
-    one_method = len({type(caching.trained(run_id, label)) for label in names}) == 1
+    one_method = len({type(caching.trained(run, label)) for label in names}) == 1
     return pictures.loss_curves(rounds), development, pictures.promised_and_kept(rounds, promised, one_method)
 
 
-def _repeated(found: RunResult, names: Mapping[str, str]) -> None:
+def _repeated(found: FinishedRun, names: Mapping[str, str]) -> None:
     st.header("Chosen more than once")
-    models = {short: caching.trained(found.run_id, label) for label, short in names.items()}
+    models = {short: caching.trained(found, label) for label, short in names.items()}
     longest = max(learner.n_rounds_ for learner in models.values())
     first = session.choose_number(
         "In the first rounds", "first", 1, longest, min(_COMPARED, longest), st.number_input, width=180,

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.drawing.charts import GREY, MARGIN, kept
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.charts import LEGEND, MARGIN, kept
+from pages.ui.drawing.colours import GREY, look
 
 AXES = {"parameters": "fraction", "observations touched": "observations"}  # by name: the column of the path
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _ROOM = 0.015  # of accuracy, above and below the lines
 _FEW = 40  # points with a mark each
 
@@ -44,7 +43,7 @@ def against_sparseness(
             range=[min([*values, *dense.values(), 1.0]) - _ROOM, max([*values, *dense.values(), 0.0]) + _ROOM]
         )
     figure.update_layout(
-        height=380, margin=MARGIN, legend=_LEGEND,
+        height=380, margin=MARGIN, legend=LEGEND,
         xaxis={"title": f"% {axis}", "tickformat": ".1~%", "rangemode": "tozero"},
         yaxis={"title": title, "tickformat": ".0%"} if unit == "%" else {"title": title, "exponentformat": "SI"},
     )  # fmt: skip
@@ -72,7 +71,7 @@ def certificate(models: Mapping[str, Sequence[dict]]) -> go.Figure:
             f"<extra>{name}</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=320, margin={**MARGIN, "t": 36 if len(models) > 1 else 10}, legend=_LEGEND,
+        height=320, margin={**MARGIN, "t": 36 if len(models) > 1 else 10}, legend=LEGEND,
         xaxis={"title": "iteration", "rangemode": "tozero"},
         yaxis={"title": "gap / objective, at most", "type": "log", "dtick": 1, "tickformat": "~%"},
     )  # fmt: skip

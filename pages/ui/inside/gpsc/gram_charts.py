@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from labseq_core.explain import GramSample, Spectrum
-from pages.ui.drawing.charts import GREY, MARGIN, kept
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.charts import MARGIN, kept
+from pages.ui.drawing.colours import GREY, WHITE, look
 from pages.ui.drawing.plain_text import in_chart, shortened
 
 _WORD, _NAME = 18, 80  # characters of a word or a label, and of what names an observation
@@ -71,7 +71,7 @@ def gram_heat_map(sample: GramSample) -> go.Figure:
     middles = [(begin + end - 1) / 2 for begin, end in zip(begins, [*begins[1:], len(labels)])]
     for place in begins[1:]:
         for add in (figure.add_hline, figure.add_vline):
-            add(place - 0.5, line={"color": "#FFFFFF", "width": 1.5})
+            add(place - 0.5, line={"color": WHITE, "width": 1.5})
     names = [in_chart(labels[place], _WORD) for place in begins]
     ticks = {"tickvals": middles, "ticktext": names, "title": None, "showgrid": False}
     figure.update_layout(

@@ -8,7 +8,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.explain import INFLUENCE_COLUMNS, rows_csv, spectrum
 from pages.ui import cached as caching
 from pages.ui.choices import session
@@ -18,12 +17,13 @@ from pages.ui.drawing.plain_text import shortened
 from pages.ui.inside import cached as caching_inside
 from pages.ui.inside.gpsc import gram_charts as pictures
 from pages.ui.inside.gpsc import gram_words as words
+from pages.ui.memory import FinishedRun
 
 _BARS, _LISTED = 12, 100  # observations in the chart and in the table
 _FEWEST, _MOST = 10, 60  # observations in the heat map
 
 
-def influence(found: RunResult, models: Mapping[str, str]) -> None:
+def influence(found: FinishedRun, models: Mapping[str, str]) -> None:
     """Who decides on a word. models: labels by the names that the tab gives them; the first is shown first."""
     st.header("Who decides on a word")
     if not _is_quick(found):
@@ -33,7 +33,7 @@ def influence(found: RunResult, models: Mapping[str, str]) -> None:
     _influence(found, models[name], name)
 
 
-def gram(found: RunResult, models: Mapping[str, str]) -> None:
+def gram(found: FinishedRun, models: Mapping[str, str]) -> None:
     """The Gram matrix; models as above."""
     st.header("The Gram matrix")
     if not _is_quick(found):
@@ -42,9 +42,9 @@ def gram(found: RunResult, models: Mapping[str, str]) -> None:
     _gram(found, models[_chosen_model(models)])
 
 
-def _is_quick(found: RunResult) -> bool:
+def _is_quick(found: FinishedRun) -> bool:
     """Whether the training observations may be looked at: there are few, or somebody has asked for it."""
-    there = caching.training_tokens(found.run_id)
+    there = caching.training_tokens(found)
     asked = {"button": "Look at the training observations", "icon": ":material/search:", "note": words.large(there)}
     return there <= caching.QUICK_TOKENS or session.asked_for("observations", found.run_id, **asked)
 
@@ -54,19 +54,19 @@ def _chosen_model(models: Mapping[str, str]) -> str:
     return session.pick("Model", "gp", list(models), first, help=words.MODEL) if len(models) > 1 else first
 
 
-def _influence(found: RunResult, label: str, name: str) -> None:
-    _, text = caching_inside.new_text(found.run_id)
+def _influence(found: FinishedRun, label: str, name: str) -> None:
+    text = caching.scored(found)[0]
     left, middle, right = st.columns(3)
     number = left.number_input(
         "Sentence", 1, len(text), 1, key="text", bind="query-params", help=words.SENTENCE
     )  # fmt: skip
     sentence, truth = text.tokens[number - 1], text.labels[number - 1]
-    guess = caching_inside.predicted(found.run_id, label, number - 1)
+    guess = caching_inside.predicted(found, label, number - 1)
     places = [str(place + 1) for place in range(len(sentence))]
     lines = {place: _line(int(place) - 1, sentence, truth, guess) for place in places}
     with middle:
         place = session.choose("Word", "token", places, lines.get, places[_first_shown(truth, guess)])
-    classes = caching.trained(found.run_id, label).classes_
+    classes = caching.trained(found, label).classes_
     wanted = right.selectbox(
         "Label", [words.PREDICTED, *classes], key="for", format_func=shortened, bind="query-params", help=words.FOR_LABEL
     )  # fmt: skip
@@ -74,7 +74,7 @@ def _influence(found: RunResult, label: str, name: str) -> None:
     against = st.toggle("Against an average word", True, key="against", bind="query-params", help=words.AVERAGE)
     by = "difference" if against else "contribution"
     asked = None if wanted == words.PREDICTED else wanted
-    shown = caching_inside.influence(found.run_id, label, number - 1, int(place) - 1, asked)
+    shown = caching_inside.influence(found, label, number - 1, int(place) - 1, asked)
     if not shown.rows:
         st.info("This model has no coefficients: it knows no training observation to compare with.")
         return
@@ -108,10 +108,10 @@ def _first_shown(truth: list[str], guess: list[str]) -> int:
     return wrong[0] if wrong else min(range(len(truth)), key=lambda place: truth.count(truth[place]))
 
 
-def _gram(found: RunResult, label: str) -> None:
+def _gram(found: FinishedRun, label: str) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     size = left.slider("Observations", _FEWEST, _MOST, _MOST, key="sample", bind="query-params", help=words.SIZE)
-    sample = caching_inside.gram_of(found.run_id, label, size)
+    sample = caching_inside.gram_of(found, label, size)
     if right.toggle("Same length for all", key="cosine", bind="query-params", help=words.COSINE):
         sample = sample.cosines()
     values = spectrum(sample.values)

@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from labseq_core.experiments import MethodChoice, RunResult
+from labseq_core.experiments import MethodChoice
 from labseq_core.explain import (
     CERTIFICATE_COLUMNS,
     PATH_COLUMNS,
@@ -30,9 +30,9 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.inside.gpsc import charts as pictures
 from pages.ui.inside.gpsc import gram_view as inside_gram
 from pages.ui.inside.gpsc import words
+from pages.ui.memory import FinishedRun
 
 DEFAULT = "sparseness"
-_WITHIN = 0.01  # of the accuracy of the dense model: nearly as good
 _PARTS = {"dev": "development part", "train": "training part"}
 
 
@@ -59,7 +59,7 @@ def tab() -> None:
     views[session.pick("Show", "gpsc", list(views), next(iter(views)), help=words.VIEWS)]()
 
 
-def _named(found: RunResult, kind, what: str) -> dict[str, str]:
+def _named(found: FinishedRun, kind, what: str) -> dict[str, str]:
     """Labels of the models of a kind, by a short name for the charts."""
     choices = shown_choices(found, kind)
     short = short_names(choices)
@@ -70,12 +70,12 @@ def _name(choice: MethodChoice, short: Mapping[str, str], what: str, several: in
     return f"{what}: {short[choice.label]}" if several > 1 else what
 
 
-def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str, str]) -> None:
+def _sparseness(found: FinishedRun, sparse: Mapping[str, str], dense: Mapping[str, str]) -> None:
     st.header("Accuracy against sparseness")
-    paths = {name: sparse_path(caching.trained(found.run_id, label)) for name, label in sparse.items()}
+    paths = {name: sparse_path(caching.trained(found, label)) for name, label in sparse.items()}
     part = "dev" if all(rows[-1]["dev_accuracy"] is not None for rows in paths.values()) else "train"
     score = f"{part}_accuracy"
-    lines = {name: caching.accuracy_on(found.run_id, label, part) for name, label in dense.items()}
+    lines = {name: caching.accuracy_on(found, label, part) for name, label in dense.items()}
     if part == "train":
         st.info(words.NO_DEVELOPMENT, icon=":material/info:")
     axis = session.pick("Across", "across", list(pictures.AXES), next(iter(pictures.AXES)), help=words.AXIS)
@@ -92,7 +92,7 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     if lines:
         near = [(name, rows, value) for value in list(lines.values())[:1] for name, rows in paths.items()]
         sentences = [
-            words.enough(name, nearly_as_good(rows, value, score, _WITHIN), value, _PARTS[part], _WITHIN)
+            words.enough(name, nearly_as_good(rows, value, score, words.WITHIN), value, _PARTS[part], words.WITHIN)
             for name, rows, value in near
         ]
         st.markdown("\n".join(sentences))
@@ -102,9 +102,7 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     ends = _ends(found, {**dense, **sparse}, paths)
     st.table(_written(ends))
     csv_button("This table as CSV", ends, "ends", found)
-    st.markdown(
-        "\n".join(words.sparse_line(name, caching.trained(found.run_id, label)) for name, label in sparse.items())
-    )
+    st.markdown("\n".join(words.sparse_line(name, caching.trained(found, label)) for name, label in sparse.items()))
     nothing = dict.fromkeys(PATH_COLUMNS)
     across = {name: [{**nothing, score: lines[name], "objective": lowest.get(name)}] for name in lines}
     csv_button(
@@ -113,16 +111,16 @@ def _sparseness(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str,
     )  # fmt: skip
 
 
-def _comparable_objectives(found: RunResult, sparse: Mapping[str, str], dense: Mapping[str, str]) -> dict[str, float]:
+def _comparable_objectives(found: FinishedRun, sparse: Mapping[str, str], dense: Mapping[str, str]) -> dict[str, float]:
     """Objectives of dense models that solve the problem of every sparse one."""
-    others = [caching.trained(found.run_id, label) for label in sparse.values()]
-    models = {name: caching.trained(found.run_id, label) for name, label in dense.items()}
+    others = [caching.trained(found, label) for label in sparse.values()]
+    models = {name: caching.trained(found, label) for name, label in dense.items()}
     return {
         name: model.objective_ for name, model in models.items() if all(same_problem(model, other) for other in others)
     }
 
 
-def _ends(found: RunResult, labels: Mapping[str, str], paths: Mapping[str, list[dict]]) -> list[dict]:
+def _ends(found: FinishedRun, labels: Mapping[str, str], paths: Mapping[str, list[dict]]) -> list[dict]:
     """A row per model: accuracy on the test part, and of the sparse ones what they consist of."""
     tested = {row["label"]: row for row in found.summary()}
     rows = []
@@ -156,11 +154,11 @@ def _written(ends: list[dict]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Model")
 
 
-def _certificate(found: RunResult, dense: Mapping[str, str]) -> None:
+def _certificate(found: FinishedRun, dense: Mapping[str, str]) -> None:
     st.header("How the dense model was fitted")
-    rows = {name: certificate_rows(caching.trained(found.run_id, label)) for name, label in dense.items()}
+    rows = {name: certificate_rows(caching.trained(found, label)) for name, label in dense.items()}
     for name, label in dense.items():
-        line = words.certificate_line(caching.trained(found.run_id, label))
+        line = words.certificate_line(caching.trained(found, label))
         st.markdown(f"**{name}**: {line}" if len(dense) > 1 else line)
     st.caption(words.CERTIFICATE)
     charts.draw(pictures.certificate(rows), "certificate", pictures.certificate_text(rows))

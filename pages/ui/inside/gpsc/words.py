@@ -5,6 +5,7 @@ from __future__ import annotations
 from labseq_core.learners.gpsc import GPSC
 from labseq_core.learners.sparse_gpsc import SparseGPSC
 
+WITHIN = 0.01  # of the accuracy of the dense model: nearly as good
 OTHERWISE = "No method of this run is a Gaussian process, so there is no sparseness to show; another run is shown."
 INTRODUCTION = (
     "Gaussian process sequence classification (GPSC) puts a **kernel** where the CRF has weights: a word is scored by how "

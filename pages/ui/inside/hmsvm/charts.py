@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.drawing.charts import MARGIN, kept
+from pages.ui.drawing.charts import LEGEND, MARGIN, MARKED, kept
 from pages.ui.drawing.colours import look
 
-_MARKED = 40  # points of a line with a mark each
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 OBJECTIVES = {"primal": "primal objective", "dual": "dual objective"}
 SIZES = {"working_set": "working set", "support_sequences": "support sequences"}
 
@@ -25,11 +23,11 @@ def lines_by_round(rows: Sequence[dict], names: dict[str, str], title: str) -> g
         figure.add_scatter(
             x=[row["iteration"] for row in shown], y=[row[column] for row in shown], name=name, mode="lines+markers",
             line={"color": own.colour, "dash": own.dash, "width": 2},
-            marker={"symbol": own.marker, "size": 6, "maxdisplayed": _MARKED},
+            marker={"symbol": own.marker, "size": 6, "maxdisplayed": MARKED},
             hovertemplate="round %{x}: %{y:.6g}<extra>" + name + "</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=320, margin=MARGIN, legend=_LEGEND, xaxis={"title": "round", "rangemode": "tozero"},
+        height=320, margin=MARGIN, legend=LEGEND, xaxis={"title": "round", "rangemode": "tozero"},
         yaxis={"title": title, "exponentformat": "SI"},
     )  # fmt: skip
     return figure
@@ -55,11 +53,11 @@ def growth_bars(rows: Sequence[dict]) -> go.Figure:
     figure.add_scatter(
         x=rounds, y=[row["looked_at"] for row in rows], name="sentences looked at", mode="lines+markers",
         line={"color": looked.colour, "dash": looked.dash, "width": 2},
-        marker={"symbol": looked.marker, "size": 6, "maxdisplayed": _MARKED},
+        marker={"symbol": looked.marker, "size": 6, "maxdisplayed": MARKED},
         hovertemplate="round %{x}: %{y:,d} sentences looked at<extra></extra>",
     )  # fmt: skip
     figure.update_layout(
-        height=320, margin=MARGIN, legend=_LEGEND, xaxis={"title": "round", "rangemode": "tozero"},
+        height=320, margin=MARGIN, legend=LEGEND, xaxis={"title": "round", "rangemode": "tozero"},
         yaxis={"title": "number", "exponentformat": "SI"},
     )  # fmt: skip
     return figure

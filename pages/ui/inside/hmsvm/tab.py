@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.explain import has_support, support_csv, support_examples, support_figure, training_rows
 from labseq_core.learners.hmsvm import HMSVM
 from pages.ui import cached as caching
@@ -18,6 +17,7 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.plain_text import shortened
 from pages.ui.inside.hmsvm import charts as pictures
 from pages.ui.inside.hmsvm import words
+from pages.ui.memory import FinishedRun
 
 DEFAULT = "margins"
 _RIVALS_SHOWN = 10
@@ -39,20 +39,20 @@ def tab() -> None:
         help="The HM-SVMs of this run, named by what they differ in.",
     )  # fmt: skip
     label = next(label for label, short in names.items() if short == name)
-    learner = caching.trained(found.run_id, label)
+    learner = caching.trained(found, label)
     st.markdown(words.sparseness_line(learner))
     _sentence(found, label, learner)
     _training(found, label, learner)
 
 
-def _sentence(found: RunResult, label: str, learner: HMSVM) -> None:
+def _sentence(found: FinishedRun, label: str, learner: HMSVM) -> None:
     st.header("Support sequences of a sentence")
     examples = support_examples(learner)
     if not examples:
         st.info("This model has no support sequences: every sentence keeps the margin by itself.")
         return
     st.markdown(words.FIGURE)
-    sentences = caching.training_sentences(found.run_id)
+    sentences = caching.training_sentences(found)
     lines = {str(row["sequence"] + 1): _line(row, sentences[row["sequence"]]) for row in examples}
     chosen = st.selectbox(
         "Sentence", list(lines), format_func=lines.get, key="sentence", bind="query-params",
@@ -76,7 +76,7 @@ def _line(row: dict, sentence: list[str]) -> str:
     return f"{row['sequence'] + 1}: {beginning} ({rivals}, Σα = {row['alpha']:.3g})"
 
 
-def _training(found: RunResult, label: str, learner: HMSVM) -> None:
+def _training(found: FinishedRun, label: str, learner: HMSVM) -> None:
     st.header("How training went")
     st.markdown(words.gap_line(learner))
     rows = training_rows(learner)

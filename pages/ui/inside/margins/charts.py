@@ -8,10 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labseq_core.explain import cumulative
-from pages.ui.drawing.charts import GREY, MARGIN, in_lines, kept
-from pages.ui.drawing.colours import look
+from pages.ui.drawing.charts import LEGEND, MARGIN, in_lines, kept
+from pages.ui.drawing.colours import GREY, look
 
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _POINTS = 300  # of a line: more cannot be seen
 _MARKED = 12  # points with a mark each: a mark takes as long to draw as a whole line
 
@@ -38,7 +37,7 @@ def distribution(
             annotation_position="top left",
         )  # fmt: skip
     figure.update_layout(
-        height=430, margin=MARGIN, legend=_LEGEND, xaxis={"title": axis, "zeroline": False},
+        height=430, margin=MARGIN, legend=LEGEND, xaxis={"title": axis, "zeroline": False},
         yaxis={"title": "share of training sentences", "tickformat": ".0%", "range": [0, 1.03]},
     )  # fmt: skip
     return figure

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.explain import Margins, margin_row, margins_csv
 from pages.ui import cached as caching
 from pages.ui.choices import session
@@ -20,6 +19,7 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.inside import cached as caching_inside
 from pages.ui.inside.margins import charts as pictures
 from pages.ui.inside.margins import words
+from pages.ui.memory import FinishedRun
 
 DEFAULT = "margin-distribution"
 _SENTENCES = 100  # in the list of narrow ones
@@ -56,7 +56,7 @@ def tab() -> None:
     _narrowest(found, shown, scale)
 
 
-def _names(found: RunResult) -> dict[str, str]:
+def _names(found: FinishedRun) -> dict[str, str]:
     """Labels by the name that the charts have: a short one, unless two methods would share it."""
     short = short_names(found.config.methods)
     if len(set(short.values())) < len(short):
@@ -64,16 +64,16 @@ def _names(found: RunResult) -> dict[str, str]:
     return {name: label for label, name in short.items()}
 
 
-def _margins(found: RunResult, names: Mapping[str, str]) -> dict[str, Margins] | None:
+def _margins(found: FinishedRun, names: Mapping[str, str]) -> dict[str, Margins] | None:
     """By name; None if they have to be asked for first, since it may take long."""
-    known = caching_inside.known_margins(found.run_id)
-    tokens = caching.training_tokens(found.run_id)
+    known = caching_inside.known_margins(found)
+    tokens = caching.training_tokens(found)
     quick = tokens <= caching.QUICK_TOKENS or all(label in known for label in names.values())
     button = {"icon": ":material/straighten:", "type": "primary"}
     if not quick and not session.asked_for("margins", found.run_id, "Find the margins", words.large(tokens), **button):
         return None
     return {
-        name: known[label] if label in known else caching_inside.made_margins(found.run_id, label)
+        name: known[label] if label in known else caching_inside.made_margins(found, label)
         for name, label in names.items()
     }
 
@@ -93,7 +93,7 @@ def _chart(shown: Mapping[str, np.ndarray], scale: str, theta: float, every: lis
         st.caption(words.without(scale, left_out))
 
 
-def _table(found: RunResult, margins: Mapping[str, Margins], scale: str, theta: float) -> None:
+def _table(found: FinishedRun, margins: Mapping[str, Margins], scale: str, theta: float) -> None:
     rows, full = {}, []
     for name, own in margins.items():
         row, values = margin_row(own), own.on(scale)
@@ -119,10 +119,10 @@ def _table(found: RunResult, margins: Mapping[str, Margins], scale: str, theta: 
         )
 
 
-def _narrowest(found: RunResult, shown: Mapping[str, np.ndarray], scale: str) -> None:
+def _narrowest(found: FinishedRun, shown: Mapping[str, np.ndarray], scale: str) -> None:
     st.header("The narrowest")
     st.caption(words.NARROW)
-    sentences = caching.training_sentences(found.run_id)
+    sentences = caching.training_sentences(found)
     least = np.min(list(shown.values()), axis=0)
     order = np.argsort(least, kind="stable")[:_SENTENCES].tolist()
     table = pd.DataFrame(

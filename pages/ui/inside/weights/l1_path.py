@@ -9,14 +9,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from labseq_core.experiments import RunResult
 from labseq_core.experiments.results.l1_path import L1_COLUMNS, l1_paths
 from labseq_core.explain import rows_csv
 from pages.ui import cached as caching
 from pages.ui.drawing import charts
-from pages.ui.drawing.charts import MARGIN, kept
+from pages.ui.drawing.charts import LEGEND, MARGIN, kept
 from pages.ui.drawing.colours import look
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.memory import FinishedRun
 
 DEFAULT = "l1-path"
 INTRODUCTION = (
@@ -35,11 +35,10 @@ TRY = (
 )
 OTHER = "This run has no two models that differ in `l1` only, so the path that comes with LabSeq is shown."
 NONE = "There is no L1 path to show: train CRFs that differ in `l1` only, or make the usual one by `labseq defaults`."
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 _SCORES = {"accuracy": "accuracy", "span_f1": "F1 of segments"}
 
 
-def show(found: RunResult) -> None:
+def show(found: FinishedRun) -> None:
     """The paths of a run, or of the default result."""
     paths = l1_paths(found)
     own = bool(paths)
@@ -86,7 +85,7 @@ def _weights_left(paths: Mapping[str, Sequence[dict]]) -> go.Figure:
             hovertemplate="l1 = %{x}: %{y:,.0f} weights, %{text}<extra>" + name + "</extra>",
         )  # fmt: skip
     figure.update_layout(
-        height=340, margin={**MARGIN, "r": 40}, legend=_LEGEND, xaxis=_axis(paths),
+        height=340, margin={**MARGIN, "r": 40}, legend=LEGEND, xaxis=_axis(paths),
         yaxis={"title": "weights other than 0", "type": "log", "dtick": 1, "exponentformat": "SI"},
     )  # fmt: skip
     return figure
@@ -107,7 +106,7 @@ def _scores(paths: Mapping[str, Sequence[dict]], scores: Sequence[str]) -> go.Fi
                 hovertemplate="l1 = %{x}: %{y:.4f}<extra>" + title + "</extra>",
             )  # fmt: skip
     figure.update_layout(
-        height=340, margin=MARGIN, legend=_LEGEND, xaxis=_axis(paths), yaxis={"title": None, "tickformat": ".2f"},
+        height=340, margin=MARGIN, legend=LEGEND, xaxis=_axis(paths), yaxis={"title": None, "tickformat": ".2f"},
         showlegend=True,
     )  # fmt: skip
     return figure

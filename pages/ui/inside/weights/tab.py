@@ -8,7 +8,6 @@ from math import isfinite
 import streamlit as st
 
 from labseq_core import LabSeqError
-from labseq_core.experiments import RunResult
 from labseq_core.explain import (
     has_weights,
     label_weights,
@@ -25,6 +24,7 @@ from pages.ui.drawing import charts, metrics
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.plain_text import in_markdown, shortened
 from pages.ui.inside.weights import l1_path
+from pages.ui.memory import FinishedRun
 
 OTHERWISE = "No method of this run has weights to show, so another run is shown."
 _ALL, _FEWER = "Weights and transitions", "L1 path"
@@ -42,10 +42,10 @@ def tab() -> None:
     # Every weight of a CRF means something; without one, the last method is that with most behind it.
     first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
     method = session.pick("Method", "weigh", [choice.label for choice in choices], first.label)
-    _side_by_side(found, method, caching.trained(found.run_id, method))
+    _side_by_side(found, method, caching.trained(found, method))
 
 
-def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> None:
+def _side_by_side(found: FinishedRun, method: str, learner: SequenceLearner) -> None:
     attributes, transitions = st.columns(2, gap="large")
     with attributes:
         try:
@@ -56,7 +56,7 @@ def _side_by_side(found: RunResult, method: str, learner: SequenceLearner) -> No
         _transitions(method, learner)
 
 
-def _attributes(found: RunResult, method: str, learner: SequenceLearner) -> None:
+def _attributes(found: FinishedRun, method: str, learner: SequenceLearner) -> None:
     line = metrics.weight_line(weight_summary(learner), shows_log_probabilities(learner))
     st.header("What speaks for a label")
     st.markdown(line)
