@@ -269,7 +269,7 @@ def list_runs(limit: int = 100, skip: int = 0, **filters: object) -> list[RunSum
 
 def list_finished(limit: int = 100, methods: Sequence[str] | None = None) -> list[RunSummary]:
     """The newest finished runs first, however many others are newer; methods: only those with one of these."""
-    store = RunStore()
+    store = run_store()
     if methods is None:
         return [_summary(row) for row in store.list(limit, state="done")]
     # A query for each method: to read all runs and leave out most would take long where a method is rare.

@@ -21,6 +21,8 @@ class Template(Protocol):
 
     def encode(self, sequences, vocabulary: Alphabet | None = None) -> EncodedSequences: ...
 
+    def to_dict(self) -> dict: ...
+
 
 @dataclass(frozen=True)
 class WindowTypes:

@@ -23,7 +23,7 @@ from labseq_core.checks import LabSeqError, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
-from labseq_core.features.encoded import Attributes
+from labseq_core.features.encoded import Attributes, Template
 from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
@@ -300,7 +300,7 @@ class SequenceLearner:
         raise LabSeqError(f"{type(self).__name__} does not say what to load; implement _restore")
 
 
-def _encode(X: Input, vocabulary: Alphabet | None, template: FeatureTemplate | None) -> EncodedSequences:
+def _encode(X: Input, vocabulary: Alphabet | None, template: Template | None) -> EncodedSequences:
     """Whatever a caller may give as X, in the numbers of the vocabulary (None: of its own)."""
     if isinstance(X, EncodedSequences):
         return X if vocabulary is None else X.with_vocabulary(vocabulary)
