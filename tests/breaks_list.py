@@ -604,7 +604,7 @@ PAGES = [
     ),
     Break(
         "shares-of-all",
-        "pages/ui/drawing/metrics.py",
+        "pages/ui/compare/confusion.py",
         "for total in [sum(row)]]",
         "for total in [sum(map(sum, counts))]]",
         "the shares of a confusion matrix are of all tokens, not of the row",
@@ -647,7 +647,7 @@ PAGES = [
     ),
     Break(
         "page-of-another-cell",
-        "pages/ui/compare/labels.py",
+        "pages/ui/compare/confusion.py",
         "session.forget(_PAGE)",
         "session.recall(_PAGE)",
         "another cell of a confusion matrix opens on the page of the one before",
@@ -656,9 +656,9 @@ PAGES = [
     ),
     Break(
         "mirrored-cell",
-        "pages/ui/compare/charts.py",
-        "customdata=[cell_name(cell[0], cell[1]) for cell in cells]",
-        "customdata=[cell_name(cell[1], cell[0]) for cell in cells]",
+        "pages/ui/compare/confusion.py",
+        "cell_name(labels[row], labels[column])",
+        "cell_name(labels[column], labels[row])",
         "a click on a cell opens the sentences of its mirror image",
         "app/test_compare.py app/test_ui.py",
     ),
