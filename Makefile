@@ -32,9 +32,9 @@ test-unbounded:
 newest: $(VENV)/.installed-for-tests
 	@$(INSTALL) --upgrade numba streamlit
 
-# Whether the quick tests notice deliberate faults; about an hour on two cores.
+# Whether the quick tests notice deliberate faults; a quarter of an hour on two cores.
 breaks: $(VENV)/.installed-for-tests
-	@$(VENV_PYTHON) -m tests.breaks
+	@$(VENV_PYTHON) -m tests.breaks --jobs 2
 
 # Compiled code leaves no trace, so tests of compiled routines are run with their Python twins too.
 TWINS := $(addprefix tests/,chain features kernels learners losses scoring solvers)
