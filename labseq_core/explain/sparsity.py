@@ -6,8 +6,8 @@ import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.boosting import AdaBoostMR
 from labseq_core.learners.maxent import MaxEnt
+from labseq_core.learners.token_boosting import AdaBoostMR
 from labseq_core.scoring.dual_features import ExplicitExpansion
 
 
