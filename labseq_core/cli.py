@@ -135,9 +135,10 @@ def _dashboard_commands(commands) -> None:
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
     _on_cluster(app)
 
-    _command(
+    warm_up = _command(
         commands, "warm-up", system.compile_ahead, "Compile the routines ahead, so that nothing is slow at first use."
     )
+    warm_up.add_argument("--times", action="store_true", help="print the processor time of each part")
 
     defaults = _command(
         commands, "defaults", system.defaults, "Train what is shown by default and write it to the data directory."

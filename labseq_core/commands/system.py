@@ -6,7 +6,9 @@ import argparse
 import os
 import socket
 import sys
+import time
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
@@ -73,9 +75,19 @@ def compile_ahead(chosen: argparse.Namespace) -> None:
     from labseq_core.warm_up import ahead
 
     bar = Bar(_COMPILING)
+    begun: list[tuple[str, float]] = []  # part, processor time of this process
+
+    def report(title: str, fraction: float) -> None:
+        begun.append((title, time.process_time()))
+        bar.show(fraction, title)
+
     code_cache.on_miss = code_cache.say_nothing
-    ahead.prepare(report=lambda title, fraction: bar.show(fraction, title))
+    ahead.prepare(report=report)
     bar.close()
+    if chosen.times:
+        for (title, start), (_, end) in pairwise(begun):
+            print(f"{title:<40} {end - start:6.1f} s")
+        print(f"{'all, Python and its packages included':<40} {time.process_time():6.1f} s of processor time")
 
 
 def defaults(chosen: argparse.Namespace) -> None:
