@@ -1,7 +1,7 @@
-"""Methods from outside the tree: files named by `labseq --with FILE.py`, and packages with entry points `labseq.methods`.
+"""What comes from outside the tree: files named by `labseq --with FILE.py`, and packages with entry points `labseq.methods`.
 
-Each learner that such a file or package defines is a method like any other: in forms, runs, workers and pages. The source of
-a file is part of the id of the runs that use it.
+Each learner that such a file or package defines is a method like any other: in forms, runs, workers and pages; a file may add
+to other registries too. Its source is part of the id of the runs that use it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from labseq_core.checks import LabSeqError
 from labseq_core.learners.base import SequenceLearner
+from labseq_core.registry import loading
 from labseq_core.worker_processes import WITH_VARIABLE
 
 ENTRY_POINTS = "labseq.methods"
@@ -33,7 +34,17 @@ class OutsideLearner(NamedTuple):
 def outside_learners() -> Iterator[OutsideLearner]:
     """Those of the files that this process was started with, and of installed packages."""
     for name in filter(None, os.environ.get(WITH_VARIABLE, "").split(os.pathsep)):
-        yield from _learners_in(_module_of(Path(name)), Path(name).name)
+        path = Path(name)
+        if not path.is_file():
+            raise LabSeqError(f"{path.name}: there is no such file; --with takes a Python file with a method in it")
+        with loading(_digest(path)) as added:
+            module = _module_of(path)
+        learners = list(_learners_in(module, path.name))
+        if not learners and not added:
+            raise LabSeqError(
+                f"{path.name} defines no method (a subclass of SequenceLearner with a method_id) and adds nothing to a registry"
+            )
+        yield from learners
     for entry in entry_points(group=ENTRY_POINTS):
         found = entry.load()
         if isinstance(found, ModuleType):
@@ -43,8 +54,6 @@ def outside_learners() -> Iterator[OutsideLearner]:
 
 
 def _module_of(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise LabSeqError(f"{path.name}: there is no such file; --with takes a Python file with a method in it")
     spec = importlib.util.spec_from_file_location(f"labseq_with_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise LabSeqError(f"{path.name} is no Python file; --with takes one with a method in it")
@@ -63,11 +72,9 @@ def _learners_in(module: ModuleType, name: str) -> Iterator[OutsideLearner]:
         for found in vars(module).values()
         if inspect.isclass(found) and issubclass(found, SequenceLearner) and found.__module__ == module.__name__
     ]
-    methods = [found for found in own if hasattr(found, "method_id")]
-    if not methods:
-        raise LabSeqError(f"{name} defines no method: a subclass of SequenceLearner with a method_id")
-    for learner in methods:
-        yield _checked(learner, name)
+    for learner in own:
+        if hasattr(learner, "method_id"):
+            yield _checked(learner, name)
 
 
 def _checked(learner: type[SequenceLearner], name: str) -> OutsideLearner:
@@ -79,5 +86,8 @@ def _checked(learner: type[SequenceLearner], name: str) -> OutsideLearner:
         said = ", ".join(options) or "none"
         taken = ", ".join(learner._option_names()) or "none"
         raise LabSeqError(f"{name}: {learner.__name__} declares the options {said}, but its constructor takes {taken}")
-    source = Path(inspect.getfile(learner)).read_bytes()
-    return OutsideLearner(learner, hashlib.sha256(source).hexdigest()[:12])
+    return OutsideLearner(learner, _digest(Path(inspect.getfile(learner))))
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
