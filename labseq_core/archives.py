@@ -8,11 +8,12 @@ import os
 import secrets
 import zipfile
 import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from labseq_core.checks import LabSeqError
+from labseq_core.checks import LabSeqError, require
 
 FORMAT = 1
 _META = "meta"
@@ -64,3 +65,61 @@ def load_archive(source: str | Path | bytes) -> tuple[dict[str, np.ndarray], dic
         fix = "install the version that wrote it"
         raise LabSeqError(f"{name} has format {found}, this version reads {FORMAT}; {fix}")
     return arrays, meta
+
+
+class LoadedArrays(Mapping[str, np.ndarray]):
+    """Arrays of a file, which may be anybody's: each is taken by what it must be, and what nobody takes is refused.
+
+    Compiled routines do not check what they are given, so whatever reaches them passes here first.
+    """
+
+    def __init__(self, arrays: Mapping[str, np.ndarray]):
+        self._arrays, self._taken = dict(arrays), set[str]()
+
+    def floats(self, name: str, *shape: int | None, infinite: bool = False) -> np.ndarray:
+        """Numbers of the given shape (None: any size), finite unless `infinite`: then NaN and infinity may be among them."""
+        array = self._of_shape(name, np.float64, shape)
+        require(infinite or bool(np.isfinite(array).all()), f"{name} holds what is no finite number")
+        return array
+
+    def positive(self, name: str, *shape: int | None) -> np.ndarray:
+        """The same where all are above 0."""
+        array = self.floats(name, *shape)
+        require(bool((array > 0.0).all()), f"{name} holds numbers that are not above 0")
+        return array
+
+    def indices(self, name: str, below: int, size: int | None = None, dtype: type = np.int64) -> np.ndarray:
+        """Whole numbers from 0 on, all below a bound."""
+        array = self._of_shape(name, dtype, (size,))
+        require(array.size == 0 or (array.min() >= 0 and array.max() < below), f"{name} is not within 0 .. {below - 1}")
+        return array
+
+    def pointers(self, name: str, rows: int | None = None) -> np.ndarray:
+        """Where rows begin in another array, and the end of the last: from 0 on, never falling."""
+        array = self._of_shape(name, np.int64, (None if rows is None else rows + 1,))
+        rising = array.size >= 1 and array[0] == 0 and bool((np.diff(array) >= 0).all())
+        require(rising, f"{name} does not rise from 0")
+        return array
+
+    def require_all_taken(self) -> None:
+        left = sorted(set(self._arrays) - self._taken)
+        require(not left, f"{left[0] if left else ''!r} is no part of such a model")
+
+    def _of_shape(self, name: str, dtype: type, shape: tuple[int | None, ...]) -> np.ndarray:
+        require(name in self._arrays, f"{name} is missing")
+        array = self[name]
+        fits = array.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, array.shape))
+        require(array.dtype == dtype, f"{name} holds {array.dtype}, not {np.dtype(dtype)}")
+        require(fits, f"{name} has the shape {array.shape}, which does not fit the rest")
+        return np.ascontiguousarray(array)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        array = self._arrays[name]
+        self._taken.add(name)
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)

@@ -17,21 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core.chain import ChainPotentials
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
-from labseq_core.explain.weights import EMITTED, UNKNOWN_WORD
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Observations, cross_blocks
 from labseq_core.kernels.observations import SparseRows
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.hmm import HMM
-from labseq_core.learners.naive_bayes import NaiveBayes
-from labseq_core.scoring.dual_features import ExplicitExpansion
 from labseq_core.scoring.kernel_expansion import KernelExpansion
+from labseq_core.scoring.model import Model
 
 COLUMNS = ("kind", "position", "name", "value", "chosen", "rival", "difference")
 OBSERVATIONS = 20  # of a position that get a row each; all others are one row
-PRIOR = "how frequent the label is"
 OTHERS = "all other training observations"
 LEFT_OVER = "left over, since the fit stopped near the optimum"
 _OF_TRAINING = ("observation", "others")
@@ -79,7 +74,7 @@ class Contributions:
 
 def explains_by_observations(learner: SequenceLearner) -> bool:
     """Whether parts of a node's score belong to training observations; otherwise they belong to attributes."""
-    return isinstance(getattr(learner, "expansion_", None), KernelExpansion) and not hasattr(learner, "weights_")
+    return learner.fitted_model().by_observations
 
 
 def contributions(
@@ -102,10 +97,11 @@ def contributions(
     ]
     scores = [_path_score(potentials, labels) for labels in pair]
     require(min(scores) > -np.inf, "one of the labellings uses a forbidden transition, so its score is no number")
-    rows = [
-        *_node_rows(learner, encoded, potentials, *pair, votes),
-        *_transition_rows(learner.classes_, potentials, *pair),
-    ]
+    positions = np.flatnonzero(pair[0] != pair[1])
+    rows = list(_node_rows(votes or learner.fitted_model(), encoded, positions, *pair))
+    if votes is not None:
+        rows += list(_left_over(rows, potentials.node, positions, *pair))
+    rows += _transition_rows(learner.classes_, potentials, *pair)
     rows.sort(key=_weight)
     return Contributions(list(chosen), list(rival), *scores, rows)
 
@@ -173,24 +169,22 @@ def _transition_rows(
 
 
 def _node_rows(
-    learner: SequenceLearner,
-    encoded: EncodedSequences,
-    potentials: ChainPotentials,
-    chosen: np.ndarray,
-    rival: np.ndarray,
-    votes: KernelExpansion | None,
+    model: Model, encoded: EncodedSequences, positions: np.ndarray, chosen: np.ndarray, rival: np.ndarray
 ) -> Iterator[dict]:
-    positions = np.flatnonzero(chosen != rival)
-    expansion = learner.expansion_ if explains_by_observations(learner) else votes
-    if expansion is not None:
-        rows = list(_observation_rows(expansion, encoded, positions, chosen, rival))
-        yield from rows
-        yield from _left_over(rows, potentials.node, positions, chosen, rival) if votes is not None else ()
-        return
-    parts = _parts_of(learner, encoded)
+    """A row for each part; of many training observations the ones that decide most, and one row for all others."""
     for t in positions.tolist():
-        for kind, name, value, scores in parts(t):
-            yield _row(kind, t, name, value, float(scores[chosen[t]]), float(scores[rival[t]]))
+        for parts in model.parts(encoded, t):
+            one, other = parts.scores[:, chosen[t]], parts.scores[:, rival[t]]
+            order = np.arange(len(one))
+            if model.by_observations:
+                order = np.argsort(-np.abs(one - other), kind="stable")
+            shown = order[:OBSERVATIONS] if model.by_observations else order
+            for j in shown.tolist():
+                row = _row(parts.kind, t, parts.names[j], float(parts.values[j]), float(one[j]), float(other[j]))
+                yield {**row, "observation": j} if model.by_observations else row
+            rest = order[len(shown) :]
+            if rest.size:
+                yield _row("others", t, OTHERS, float(rest.size), float(one[rest].sum()), float(other[rest].sum()))
 
 
 def _left_over(
@@ -201,67 +195,6 @@ def _left_over(
         here = [row for row in rows if row["position"] == t + 1]
         one, other = (sum(row[side] for row in here) for side in ("chosen", "rival"))
         yield _row("left over", t, LEFT_OVER, 1.0, float(node[t, chosen[t]]) - one, float(node[t, rival[t]]) - other)
-
-
-def _parts_of(learner: SequenceLearner, encoded: EncodedSequences):
-    """A function of the position: (kind, name, value, scores (S,)) of all that its node scores are the sums of."""
-    if isinstance(learner, NaiveBayes):
-        prior = ("prior", PRIOR, 1.0, learner.prior_log_prob_)
-        return lambda t: [prior, *_counted(learner.column_model_, encoded, t)]
-    if isinstance(learner, HMM):
-        if learner.column_model_ is not None:
-            return lambda t: _counted(learner.column_model_, encoded, t)
-        words = [name for name in learner.vocabulary_.names if name.startswith(EMITTED)]
-        rows = {name: row for row, name in enumerate(words)}
-        return lambda t: [_emitted(learner, encoded, rows, t)]
-    if hasattr(learner, "weights_"):
-        return lambda t: _weighted(encoded, learner.weights_.node, t)
-    if isinstance(getattr(learner, "expansion_", None), ExplicitExpansion):
-        mapped, weights = learner.expansion_.conjunctions(encoded)
-        return lambda t: _weighted(mapped, weights, t)
-    raise LabSeqError(f"{type(learner).__name__} does not say what its scores are made of")
-
-
-def _weighted(encoded: EncodedSequences, weights: np.ndarray, t: int) -> list[tuple]:
-    own, names = range(encoded.indptr[t], encoded.indptr[t + 1]), encoded.vocabulary.names
-    found = []
-    for entry in own:
-        attribute = int(encoded.indices[entry])
-        value = float(encoded.values[entry]) if encoded.values.size else 1.0
-        found.append(("attribute", names[attribute], value, value * weights[attribute]))
-    return found
-
-
-def _counted(model, encoded: EncodedSequences, t: int) -> list[tuple]:
-    return [("attribute", name, 1.0, scores) for name, scores in model.outcomes(encoded, t)]
-
-
-def _emitted(learner: HMM, encoded: EncodedSequences, rows: dict[str, int], t: int) -> tuple:
-    """The word of a position; of several the last, as the model takes it."""
-    here = [encoded.vocabulary.names[a] for a in encoded.indices[encoded.indptr[t] : encoded.indptr[t + 1]]]
-    word = next((name for name in reversed(here) if name in rows), UNKNOWN_WORD)
-    return "attribute", word, 1.0, learner.emission_log_prob_[rows.get(word, -1)]
-
-
-def _observation_rows(
-    expansion: KernelExpansion, encoded: EncodedSequences, positions: np.ndarray, chosen: np.ndarray, rival: np.ndarray
-) -> Iterator[dict]:
-    """For each position the observations that decide most, and one row for all others."""
-    here = Observations.of_positions(encoded).take(positions)
-    if not len(expansion.support) or not len(here):
-        return
-    for part, block in cross_blocks(expansion.kernel, here, expansion.support, expansion.memory):
-        for values, t in zip(block, positions[part].tolist()):
-            one, other = values * expansion.beta[:, chosen[t]], values * expansion.beta[:, rival[t]]
-            order = np.argsort(-np.abs(one - other), kind="stable")
-            for j in order[:OBSERVATIONS].tolist():
-                row = _row(
-                    "observation", t, f"training observation {j + 1}", float(values[j]), float(one[j]), float(other[j])
-                )
-                yield {**row, "observation": j}
-            rest = order[OBSERVATIONS:]
-            if rest.size:
-                yield _row("others", t, OTHERS, float(rest.size), float(one[rest].sum()), float(other[rest].sum()))
 
 
 def _sum(kind: str, position: int | None, name: str, rows: Sequence[dict]) -> dict:

@@ -12,10 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core.kernels import cross_product
 from labseq_core.learners.base import Labels, SequenceLearner
-from labseq_core.learners.kernel_learner import KernelLearner
-from labseq_core.scoring.dual_features import ExplicitExpansion
 
 SCALES = ("scores", "length", "sum")  # γ, γ / ‖F‖, γ / Σ|λ|
 MARGIN_COLUMNS = ("sequence", "tokens", *(f"margin_by_{scale}" for scale in SCALES))
@@ -42,32 +39,8 @@ class Margins:
 
 def margins(learner: SequenceLearner, X, y: Labels) -> Margins:
     """The margin of each sequence of X with its labels y, and what it can be divided by."""
-    return Margins(learner.margins(X, y), np.array([len(labels) for labels in y]), *_lengths(learner))
-
-
-def _lengths(learner: SequenceLearner) -> tuple[float | None, float | None]:
-    """‖F‖ and Σ|λ|. Models of counts have neither: their scores are log probabilities, no weights that could be scaled.
-
-    Of methods in a kernel ‖F‖² = ‖node part‖² + η‖δ‖², with edge = η δ: the length that their training keeps small.
-    """
-    weights, expansion = getattr(learner, "weights_", None), getattr(learner, "expansion_", None)
-    if weights is not None:
-        pairs = float(np.sum(weights.edge**2))
-        if isinstance(learner, KernelLearner) and learner.eta > 0.0:
-            pairs /= learner.eta
-        rest = float(np.sum(weights.node**2) + np.sum(weights.start**2) + np.sum(weights.stop**2))
-        return float(np.sqrt(rest + pairs)), float(np.sum(np.abs(weights.flat)))
-    if expansion is None:
-        return None, None
-    if isinstance(expansion, ExplicitExpansion):
-        node = float(np.sum(expansion.weights**2))
-    elif len(expansion.support):
-        beta = expansion.beta
-        products = cross_product(expansion.kernel, expansion.support, expansion.support, beta, expansion.memory)
-        node = float(np.sum(beta * products))
-    else:
-        node = 0.0
-    return float(np.sqrt(max(node, 0.0) + expansion.eta * np.sum(expansion.delta**2))), None
+    model = learner.fitted_model()
+    return Margins(learner.margins(X, y), np.array([len(labels) for labels in y]), model.norm, model.absolute_sum)
 
 
 def margin_row(found: Margins) -> dict[str, float | None]:

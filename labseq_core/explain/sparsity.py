@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.maxent import MaxEnt
-from labseq_core.learners.token_boosting import AdaBoostMR
-from labseq_core.scoring.dual_features import ExplicitExpansion
 
 
 def used_share(learner: SequenceLearner) -> float | None:
@@ -19,19 +13,4 @@ def used_share(learner: SequenceLearner) -> float | None:
     training, and features may be chosen that were not.   Kernels: distinct training observations with a coefficient; a GP
     fitted by explicit features: weights of these other than 0.
     """
-    name = type(learner).__name__
-    require(hasattr(learner, "classes_"), f"this {name} is not fitted yet; call fit first")
-    if isinstance(learner, MaxEnt | AdaBoostMR):
-        return _nonzero(learner.weights_.node)
-    if hasattr(learner, "weights_"):
-        return _nonzero(learner.weights_.flat)
-    expansion = getattr(learner, "expansion_", None)
-    if isinstance(expansion, ExplicitExpansion):
-        return _nonzero(expansion.weights, expansion.delta)
-    if expansion is not None:
-        return len(expansion.support) / learner.n_observations_
-    return None
-
-
-def _nonzero(*parts: np.ndarray) -> float:
-    return sum(int(np.count_nonzero(part)) for part in parts) / sum(part.size for part in parts)
+    return learner.fitted_model().used_share

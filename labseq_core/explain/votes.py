@@ -21,13 +21,12 @@ from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Observations
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.gpsc import GPSC
-from labseq_core.scoring.dual_features import ExplicitExpansion
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 
 
 def needs_training_data_to_vote(learner: SequenceLearner) -> bool:
     """Whether a model keeps weights of features only, so that its observations speak through `observation_votes`."""
-    return isinstance(learner, GPSC) and isinstance(getattr(learner, "expansion_", None), ExplicitExpansion)
+    return isinstance(learner, GPSC) and learner.route_ == "explicit"
 
 
 def observation_votes(

@@ -7,28 +7,22 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 
 import numpy as np
 
-from labseq_core.chain.constraints import constraints_for
 from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.hmm import EMITTED, HMM
-from labseq_core.learners.hmsvm import HMSVM
-from labseq_core.learners.linear import LinearLearner
-
-UNKNOWN_WORD = "(unknown word)"
+from labseq_core.scoring.model import Table
 
 
 def has_weights(method: type[SequenceLearner]) -> bool:
     """Whether the models of a method can be looked into here."""
-    return issubclass(method, LinearLearner | HMM)
+    return method.has_weights
 
 
 def shows_log_probabilities(learner: SequenceLearner) -> bool:
     """Whether the numbers below are logarithms of probabilities, so that none is positive."""
-    return isinstance(learner, HMM)
+    return learner.fitted_model().has_log_probabilities
 
 
 def label_weights(learner: SequenceLearner, label: str, top: int = 15, contains: str = "") -> list[dict]:
@@ -38,47 +32,37 @@ def label_weights(learner: SequenceLearner, label: str, top: int = 15, contains:
     lowest are all the words that never had the label.
     """
     require(top >= 1, f"top is {top}; give at least 1")
-    names, table = _attribute_table(learner)
+    table = _tables(learner)["attribute"]
     known = learner.classes_
     require(label in known, f"the model has no label {label!r}; it knows {', '.join(known[:10])}")
-    column, wanted = table[:, known.index(label)], contains.strip().casefold()
+    column, wanted = table.values[:, known.index(label)], contains.strip().casefold()
     rows = np.flatnonzero(column)
     if wanted:
-        rows = rows[[wanted in names[row].casefold() for row in rows.tolist()]]
+        rows = rows[[wanted in table.names[row].casefold() for row in rows.tolist()]]
     rows = rows[np.argsort(-column[rows], kind="stable")]
     if shows_log_probabilities(learner):
         rows = rows[:top]
     elif rows.size > 2 * top:
         rows = np.concatenate([rows[:top], rows[-top:]])
-    return [{"attribute": names[row], "weight": float(column[row])} for row in rows.tolist()]
+    return [{"attribute": table.names[row], "weight": float(column[row])} for row in rows.tolist()]
 
 
 def transition_table(learner: SequenceLearner) -> tuple[list[str], np.ndarray]:
     """The labels, and the weights (S, S) of their pairs: [from, to], -inf where constraints forbid the pair."""
-    if isinstance(learner, HMSVM) and hasattr(learner, "expansion_"):  # only attributes are hidden in the kernel
-        edge = learner.expansion_.eta * learner.expansion_.delta
-    else:
-        _require_weights(learner)
-        if isinstance(learner, HMM):
-            return list(learner.classes_), learner.transition_log_prob_.copy()
-        edge = learner.weights_.edge
-    constraints = constraints_for(learner.constraints, learner.classes_)
-    return list(learner.classes_), edge.copy() if constraints is None else np.where(constraints.edge, -np.inf, edge)
+    table = _tables(learner, "transition")["transition"]
+    return list(learner.classes_), table.values.copy()
 
 
 def weight_summary(learner: SequenceLearner) -> dict:
     """How many attributes and parameters a model has, and how many of these are exactly zero."""
-    names, table = _attribute_table(learner)
-    if isinstance(learner, HMM):
-        parts = [table, learner.transition_log_prob_, learner.start_log_prob_]
-    else:
-        parts = [learner.weights_.flat]
-    parameters = sum(part.size for part in parts)
-    nonzero = sum(int(np.count_nonzero(part)) for part in parts)
+    tables = _tables(learner)
+    parameters = sum(table.values.size for table in tables.values())
+    nonzero = sum(int(np.count_nonzero(table.values[np.isfinite(table.values)])) for table in tables.values())
     zero = parameters - nonzero
     share = zero / parameters if parameters else 0.0
     return {
-        "attributes": len(names), "parameters": parameters, "nonzero": nonzero, "zero": zero, "share_zero": share,
+        "attributes": len(tables["attribute"].names), "parameters": parameters, "nonzero": nonzero, "zero": zero,
+        "share_zero": share,
     }  # fmt: skip
 
 
@@ -89,39 +73,21 @@ def weights_csv(learner: SequenceLearner, **about: str) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow((*about, "kind", "attribute", "label", "weight"))
-    for kind, names, table in _tables(learner):
-        for row, column in np.argwhere((table != 0.0) & np.isfinite(table)).tolist():
-            writer.writerow((*about.values(), kind, names[row], learner.classes_[column], float(table[row, column])))
+    for kind, table in _tables(learner).items():
+        for row, column in np.argwhere((table.values != 0.0) & np.isfinite(table.values)).tolist():
+            value = float(table.values[row, column])
+            writer.writerow((*about.values(), kind, table.names[row], learner.classes_[column], value))
     return text.getvalue()
 
 
-def _tables(learner: SequenceLearner) -> Iterator[tuple[str, list[str], np.ndarray]]:
-    yield "attribute", *_attribute_table(learner)
-    yield "transition", *transition_table(learner)
-    if isinstance(learner, HMM):
-        yield "start", [""], learner.start_log_prob_[np.newaxis]
-    else:
-        yield "start", [""], learner.weights_.start[np.newaxis]
-        yield "stop", [""], learner.weights_.stop[np.newaxis]
-
-
-def _attribute_table(learner: SequenceLearner) -> tuple[list[str], np.ndarray]:
-    """Names of attributes, and their weights (attributes, S)."""
-    _require_weights(learner)
-    names = list(learner.vocabulary_.names)
-    if not isinstance(learner, HMM):
-        return names, learner.weights_.node
-    found = learner.emission_log_prob_
-    require(found is not None, "an HMM with emissions='attributes' has no table of words, only transitions")
-    # Rows of emissions are the current words in the order of the vocabulary, then one for all other words.
-    return [name for name in names if name.startswith(EMITTED)] + [UNKNOWN_WORD], found
-
-
-def _require_weights(learner: SequenceLearner) -> None:
+def _tables(learner: SequenceLearner, needed: str = "attribute") -> dict[str, Table]:
+    """By kind, with -inf for forbidden transitions; one of the needed kind is there."""
     name = type(learner).__name__
-    require(has_weights(type(learner)), f"{name} has no weights to show; choose CRF, MaxEnt, the perceptron or an HMM")
-    require(hasattr(learner, "classes_"), f"this {name} is not fitted yet; call fit first")
-    by_kernel = hasattr(learner, "expansion_")
-    require(
-        not by_kernel, f"this {name} has a kernel, so it has no weights of attributes; look at its support sequences"
-    )
+    require(learner.has_weights, f"{name} has no weights to show; choose CRF, MaxEnt, the perceptron or an HMM")
+    model = learner.fitted_model()
+    tables = {table.kind: table for table in model.tables(learner.vocabulary_.names, learner.classes_)}
+    require(needed in tables, model.why_no_attributes)
+    if model.constraints is not None:
+        edge = np.where(model.constraints.edge, -np.inf, tables["transition"].values)
+        tables["transition"] = Table("transition", learner.classes_, edge)
+    return tables

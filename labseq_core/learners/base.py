@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from labseq_core.archives import save_archive
+from labseq_core.archives import LoadedArrays, save_archive
 from labseq_core.chain import (
     ChainPotentials,
     best_rivals,
@@ -28,6 +28,7 @@ from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
 from labseq_core.progress import Callback, Recorder, Scores
+from labseq_core.scoring.model import Model, OwnScores
 
 Labels = Sequence[Sequence[str]]
 # What `fit` and `predict` take as X: encoded, a corpus, or attributes of each token as dicts, lists of names or words.
@@ -39,11 +40,13 @@ EncodedPair = tuple[EncodedSequences, np.ndarray]  # observations and labels as 
 class SequenceLearner:
     """A method: the constructor stores options, `fit` learns, fitted attributes end in an underscore.
 
-    A subclass says what it is in the class variables below and implements `_learn`, `_potentials_of`, `_arrays` and
-    `_restore`.
+    A subclass says what it is in the class variables below and implements `_learn`, which sets `model_`, and `_restore`; one
+    whose scores are none of the models of `scoring` implements `_potentials_of` and `_arrays` in place of a `model_`.
 
     Attributes
     ----------
+    model_ : Model
+        What was learned: it scores, and says what its scores are made of.
     classes_ : list of str
         The labels, in the order of every array that has one column per label.
     vocabulary_ : Alphabet
@@ -64,9 +67,11 @@ class SequenceLearner:
     where: ClassVar[str]  # chapter and section in the documents
     options: ClassVar[tuple[Option, ...]]
     probabilistic: ClassVar[bool] = False
+    has_weights: ClassVar[bool] = False  # of attributes or pairs of labels, to be looked at
     facts: ClassVar[tuple[str, ...]] = ()  # fitted numbers and texts that are saved with the model
 
     classes_: list[str]
+    model_: Model
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
@@ -134,7 +139,14 @@ class SequenceLearner:
         raise LabSeqError(f"{type(self).__name__} does not say how it learns; implement _learn")
 
     def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        raise LabSeqError(f"{type(self).__name__} does not say how it scores; implement _potentials_of")
+        require(hasattr(self, "model_"), f"{type(self).__name__} does not say how it scores; set model_ in _learn")
+        return self.model_.potentials(encoded)
+
+    def fitted_model(self) -> Model:
+        """What was learned, also of a learner that scores in a way of its own."""
+        self._fitted("classes_")
+        own = getattr(self, "model_", None)
+        return own or OwnScores(type(self).__name__, self._potentials_of, self._arrays())
 
     def _dev_pair(self, dev: Labelled) -> EncodedPair:
         """Development data as arrays; a label that training never saw is simply never right."""
@@ -157,7 +169,7 @@ class SequenceLearner:
     @property
     def n_parameters_(self) -> int:
         """How many numbers the fitted model consists of."""
-        return sum(array.size for array in self._arrays().values())
+        return self.fitted_model().n_parameters
 
     @property
     def n_bytes_(self) -> int:
@@ -290,13 +302,16 @@ class SequenceLearner:
         learner._history_rows = meta["history"]
         for name, value in meta["facts"].items():
             setattr(learner, name, value)
-        learner._restore(arrays)
+        loaded = LoadedArrays(arrays)
+        learner._restore(loaded)
+        loaded.require_all_taken()
         return learner
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        raise LabSeqError(f"{type(self).__name__} does not say what to save; implement _arrays")
+        require(hasattr(self, "model_"), f"{type(self).__name__} does not say what to save; set model_ in _learn")
+        return self.model_.arrays()
 
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+    def _restore(self, loaded: LoadedArrays) -> None:
         raise LabSeqError(f"{type(self).__name__} does not say what to load; implement _restore")
 
 

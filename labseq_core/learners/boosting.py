@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from labseq_core.archives import LoadedArrays
 from labseq_core.chain import path_scores, refuse_forbidden
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
@@ -171,7 +172,7 @@ class BoostingLearner(LinearLearner):
             development.move_pair(first - len(self.vocabulary_), second, done.step)
 
     def _keep(self, weights: LinearWeights, rows: list[tuple], best: int, booster: Booster, why: str) -> None:
-        self.weights_ = weights
+        self.model_ = self._model_of(weights)
         self._rounds = np.array(rows, dtype=np.float64).reshape(len(rows), 1 + len(NUMBERS))
         self.n_rounds_ = len(rows)
         self.best_round_ = best
@@ -232,19 +233,19 @@ class BoostingLearner(LinearLearner):
         flat[np.setdiff1d(done[rounds:, 0], done[:rounds, 0]).astype(np.int64)] = 0.0
         return LinearWeights.of(flat, len(self.vocabulary_), len(self.classes_), False)
 
-    @property
-    def n_parameters_(self) -> int:
-        """The weights; the record of the rounds is no part of the model."""
-        return self.weights_.flat.size
-
     # Keeping it
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {**super()._arrays(), "rounds": self._rounds}
 
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        super()._restore(arrays)
-        self._rounds = arrays["rounds"]
+    def _restore(self, loaded: LoadedArrays) -> None:
+        super()._restore(loaded)
+        self._rounds = loaded.floats("rounds", None, 1 + len(NUMBERS), infinite=True)
+        features = self._rounds[:, 0]
+        known = bool(((features >= 0) & (features < self.weights_.flat.size) & (features % 1 == 0)).all())
+        require(known and bool(np.isfinite(self._rounds[:, 1]).all()), "rounds has features or steps that cannot be")
+        whole = len(self._rounds) == self.n_rounds_ and 0 <= self.best_round_ <= self.n_rounds_
+        require(whole, "rounds does not fit n_rounds_ and best_round_")
 
 
 class SequenceBoost(BoostingLearner):

@@ -90,8 +90,8 @@ class DualPerceptron(KernelLearner):
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         observations = Observations.of(encoded)
-        counters = self._counters(observations, encoded, labels)
         self.n_observations_ = len(observations)
+        counters = self._counters(observations, encoded, labels)
         self.route_ = route_of_updates(
             self.kernel, encoded, self.route, self.memory, len(self.classes_), lambda size: perceptron_costs(
                 size, encoded.n_positions, len(observations), len(self.classes_), self.epochs
@@ -145,5 +145,5 @@ class DualPerceptron(KernelLearner):
         return self._expansion_of(observations, beta, delta)
 
     def _set_expansion(self, observations: Observations, counters: DualCounters) -> None:
-        self.expansion_ = self._expansion_now(observations, counters)
-        self.n_support_ = len(self.expansion_.support)
+        self.model_ = self._expansion_now(observations, counters)
+        self.n_support_ = len(self.model_.support)

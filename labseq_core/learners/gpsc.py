@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from labseq_core.archives import LoadedArrays
 from labseq_core.chain import viterbi
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
@@ -16,8 +17,9 @@ from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.progress import Recorder
-from labseq_core.scoring.dual_features import DenseFeatures, ExplicitExpansion, ExplicitFeatures
+from labseq_core.scoring.explicit_expansion import ExplicitExpansion
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
+from labseq_core.scoring.kernel_features import DenseFeatures, ExplicitFeatures
 from labseq_core.solvers.gaussian.certificate import optimality_gap
 from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem
 from labseq_core.solvers.smooth.lbfgs import minimise
@@ -168,7 +170,7 @@ class GPSC(KernelLearner):
             row["gap"] = gap(row["objective"], row["gradient_norm"])
 
     def _keep(self, found: Minimum, made: _Fit, dev, recorder: Recorder) -> None:
-        self.expansion_ = made.expansion(found.point)
+        self.model_ = made.expansion(found.point)
         self.objective_ = found.value
         self.n_iter_ = found.iterations
         self.converged_ = found.converged
@@ -176,7 +178,7 @@ class GPSC(KernelLearner):
         self.n_products_ = getattr(made.problem.space, "n_products", 0)
         self.error_bound_ = min(made.error_bound(found.point), found.value)
         if dev is not None:
-            recorder.rows[-1]["dev_accuracy"] = _accuracy(self.expansion_, dev)
+            recorder.rows[-1]["dev_accuracy"] = _accuracy(self.model_, dev)
 
     # Routes
 
@@ -262,18 +264,12 @@ class GPSC(KernelLearner):
 
     # What was learned
 
-    @property
-    def n_parameters_(self) -> int:
-        """Coefficients of observations, or weights of features, and those of pairs of labels."""
-        arrays = self._fitted("expansion_").arrays()
-        return sum(arrays[name].size for name in ("beta", "weights", "delta") if name in arrays)
-
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+    def _restore(self, loaded: LoadedArrays) -> None:
         if self.route_ == "explicit":
-            known = self.kernel, self.vocabulary_, self.eta, self._constraints()
-            self.expansion_ = ExplicitExpansion.restore(arrays, *known)
+            known = self.vocabulary_, len(self.classes_), self.kernel, self.eta
+            self.model_ = ExplicitExpansion.restore(loaded, *known, constraints=self._constraints())
         else:
-            super()._restore(arrays)
+            super()._restore(loaded)
 
 
 class _Fit:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials
-from labseq_core.checks import require
+from labseq_core.archives import LoadedArrays
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair, SequenceLearner
 from labseq_core.learners.options import SMOOTHING, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
-
-EMITTED = "word="  # the attribute that an HMM emits
+from labseq_core.scoring.counts import ChainCounts, WordEmissions
 
 
 class HMM(SequenceLearner):
@@ -65,8 +62,8 @@ class HMM(SequenceLearner):
                 "0.001 or less: it is added in each of many columns."),
     )  # fmt: skip
 
-    emission_log_prob_: np.ndarray | None  # (words + unknown, S)
-    column_model_: ColumnModel | None
+    has_weights = True
+    model_: ChainCounts
 
     def __init__(self, emissions: str = "word", smoothing: float = 0.1):
         self.emissions = emissions
@@ -76,72 +73,40 @@ class HMM(SequenceLearner):
         self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
     ) -> None:
         n_labels, k = len(self.classes_), self.smoothing
+        emissions: WordEmissions | ColumnModel
         if self.emissions == "word":
-            self.column_model_, log_emission = None, self._learn_words(encoded, labels)
+            emissions, log_emission = WordEmissions.learn(encoded, labels, n_labels, k)
         else:
-            self.emission_log_prob_, self.column_model_ = None, ColumnModel.learn(encoded, labels, n_labels, k)
-            log_emission = float(np.take_along_axis(self._node(encoded), labels[:, np.newaxis], axis=1).sum())
+            emissions = ColumnModel.learn(encoded, labels, n_labels, k)
+            log_emission = float(np.take_along_axis(emissions.scores(encoded), labels[:, np.newaxis], axis=1).sum())
         bounds = encoded.offsets
         pairs = np.zeros((n_labels, n_labels))
         arrivals = np.delete(np.arange(labels.size), bounds[:-1])
         np.add.at(pairs, (labels[arrivals - 1], labels[arrivals]), 1.0)
         first = np.bincount(labels[bounds[:-1]], minlength=n_labels).astype(np.float64)
-        self.start_log_prob_ = np.log((first + k) / (first + k).sum())
+        start = np.log((first + k) / (first + k).sum())
         # The denominator of a transition counts what is followed by something: last tokens are not.
-        self.transition_log_prob_ = np.log((pairs + k) / (pairs + k).sum(axis=1, keepdims=True))
-        joint = float(self.start_log_prob_ @ first + np.sum(self.transition_log_prob_ * pairs) + log_emission)
-        recorder.record(1, -joint, 1.0)
+        transition = np.log((pairs + k) / (pairs + k).sum(axis=1, keepdims=True))
+        self.model_ = ChainCounts(start, transition, emissions)
+        recorder.record(1, -float(start @ first + np.sum(transition * pairs) + log_emission), 1.0)
 
-    def _learn_words(self, encoded: EncodedSequences, labels: np.ndarray) -> float:
-        """Count words; the log probability of those of the training data, given their labels."""
-        self._word_rows = _word_rows(self.vocabulary_.names)
-        n_words = int(self._word_rows.max(initial=-1)) + 1
-        fix = "use features S1, S2, S3, POS or prosody, or emissions='attributes'"
-        require(n_words > 0, f"the HMM needs the current word as an attribute; {fix}")
-        counts = np.zeros((n_words + 1, len(self.classes_)))
-        np.add.at(counts, (_words(encoded, self._word_rows), labels), 1.0)
-        smoothed = counts + self.smoothing
-        self.emission_log_prob_ = np.log(smoothed / smoothed.sum(axis=0))
-        return np.sum(self.emission_log_prob_ * counts)
+    @property
+    def start_log_prob_(self) -> np.ndarray:
+        return self.model_.start
 
-    def _node(self, encoded: EncodedSequences) -> np.ndarray:
-        if self.column_model_ is not None:
-            return self.column_model_.scores(encoded)
-        assert self.emission_log_prob_ is not None, "a fitted HMM has either of the two"
-        return self.emission_log_prob_[_words(encoded, self._word_rows)]
+    @property
+    def transition_log_prob_(self) -> np.ndarray:
+        return self.model_.transition
 
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        stop = np.zeros(len(self.classes_))
-        return ChainPotentials.trusted(
-            self.start_log_prob_, self._node(encoded), self.transition_log_prob_, stop, encoded.offsets
-        )
+    @property
+    def emission_log_prob_(self) -> np.ndarray | None:
+        emissions = self.model_.emissions
+        return emissions.log_prob if isinstance(emissions, WordEmissions) else None
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        words = {"emission_log_prob": self.emission_log_prob_}
-        return {
-            "start_log_prob": self.start_log_prob_,
-            "transition_log_prob": self.transition_log_prob_,
-            **(words if self.column_model_ is None else self.column_model_.arrays()),
-        }
+    @property
+    def column_model_(self) -> ColumnModel | None:
+        emissions = self.model_.emissions
+        return emissions if isinstance(emissions, ColumnModel) else None
 
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        names = self.vocabulary_.names
-        self.start_log_prob_, self.transition_log_prob_ = arrays["start_log_prob"], arrays["transition_log_prob"]
-        self.emission_log_prob_ = arrays.get("emission_log_prob")
-        self.column_model_ = None if self.emission_log_prob_ is not None else ColumnModel.restore(arrays, names)
-        self._word_rows = _word_rows(names)
-
-
-def _word_rows(names: Sequence[str]) -> np.ndarray:
-    """For each attribute its row of the emission table; -1 where it is not the current word."""
-    is_word = np.array([name.startswith(EMITTED) for name in names], dtype=np.bool_)
-    return np.where(is_word, np.cumsum(is_word) - 1, -1)
-
-
-def _words(encoded: EncodedSequences, word_rows: np.ndarray) -> np.ndarray:
-    """The emission row of each position; a position without a known word gets the last row, the unknown bucket."""
-    positions = np.repeat(np.arange(encoded.n_positions), np.diff(encoded.indptr))
-    rows = word_rows[encoded.indices]
-    words = np.full(encoded.n_positions, int(word_rows.max(initial=-1)) + 1)
-    words[positions[rows >= 0]] = rows[rows >= 0]
-    return words
+    def _restore(self, loaded: LoadedArrays) -> None:
+        self.model_ = ChainCounts.restore(loaded, self.vocabulary_.names, len(self.classes_))

@@ -6,28 +6,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
+from labseq_core.archives import LoadedArrays
+from labseq_core.chain import path_scores, refuse_forbidden, viterbi
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map
 from labseq_core.kernels.route import margin_costs, route_of_updates
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
-from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion
-from labseq_core.scoring.linear import LinearScoring
+from labseq_core.scoring.linear import LinearModel, LinearScoring, LinearWeights
 from labseq_core.solvers.margin.dual_ascent import MarginOptimum, maximise_margin
-from labseq_core.solvers.margin.explicit_weights import ExplicitFeatures
-from labseq_core.solvers.margin.gram_scores import GramFeatures
+from labseq_core.solvers.margin.explicit_weights import ExplicitMargins
+from labseq_core.solvers.margin.gram_scores import GramMargins
 from labseq_core.solvers.margin.slack_and_rescaling import RESCALES, SLACKS, MarginRule
 from labseq_core.solvers.margin.working_sets import LabelSets
 
 DEV_EVERY = 5  # rounds between two looks at the development data
+MOST_TOKENS = 2**31  # of a sequence
 
 
-class HMSVM(KernelLearner, LinearLearner):
+class HMSVM(KernelLearner):
     """Minimises ½‖w‖² + C Σ_i ξ_i so that the true labelling of each sequence scores higher than all others by a margin.
 
     slack "none": hard margin (SVM0).   "l1": C Σ_i ξ_i (SVM1).   "l2": C Σ_i ξ_i² (SVM2).   "labelling": one slack for each
@@ -132,6 +133,8 @@ class HMSVM(KernelLearner, LinearLearner):
         "working_set_size_", "log10_constraints_", "route_", "n_observations_",
     )  # fmt: skip
 
+    has_weights = True
+
     def __init__(
         self,
         C: float = 1.0,
@@ -161,30 +164,36 @@ class HMSVM(KernelLearner, LinearLearner):
         self.memory = memory
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
-        require(self._init is None, "HMSVM cannot start from the weights of another model; leave init out")
         rule = MarginRule(self.slack, self.rescale, float(self.C), int(self.max_labellings))
-        observations = None if self._is_linear() and self.route != "gram" else Observations.of(encoded)
+        observations = None if self._keeps_weights else Observations.of(encoded)
+        self.n_observations_ = None if observations is None else len(observations)
         self.route_ = route_of_updates(
             self.kernel, encoded, self.route, self.memory, len(self.classes_),
             lambda size: margin_costs(size, encoded.n_positions, len(observations)),
         )  # fmt: skip
         features = self._features(encoded, observations, labels)
         refuse_forbidden(path_scores(features.potentials(), labels))
-        recorder.present = lambda other: self._scored_by(observations, labels, features, other)
+
+        def model_now() -> LinearModel | KernelExpansion:
+            return self._model_of(observations, labels, features)
+
+        def accuracy_now() -> float:
+            return float(np.mean(viterbi(model_now().potentials(dev[0])).labels == dev[1]))
+
+        recorder.present = lambda other: model_now().potentials(other)
 
         def observe(iteration: int) -> dict:
             if dev is None or not self._is_linear() or iteration % DEV_EVERY != 1:
                 return {}
-            return {"dev_accuracy": self._dev_accuracy(dev, features.weights())}
+            return {"dev_accuracy": accuracy_now()}
 
         found = maximise_margin(
             features, labels, rule, tol=float(self.tol), max_iter=self.max_iter, seed=self.seed, recorder=recorder,
             observe=observe,
         )  # fmt: skip
-        self._set_model(observations, labels, features)
+        self.model_ = model_now()
         if dev is not None:
-            guess = viterbi(self._potentials_of(dev[0])).labels
-            recorder.rows[-1]["dev_accuracy"] = float(np.mean(guess == dev[1]))
+            recorder.rows[-1]["dev_accuracy"] = accuracy_now()
         self._keep(found, features.sets)
         self._keep_support(features.sets, labels, encoded.offsets)
 
@@ -195,52 +204,39 @@ class HMSVM(KernelLearner, LinearLearner):
 
     def _features(
         self, encoded: EncodedSequences, observations: Observations | None, labels: np.ndarray
-    ) -> ExplicitFeatures | GramFeatures:
+    ) -> ExplicitMargins | GramMargins:
         n_labels, eta = len(self.classes_), float(self.eta)
         constraints = self._constraints()
         if self.route_ == "gram":
             gram = Gram(self.kernel, observations, self._bytes)
-            return GramFeatures(gram, encoded.offsets, labels, n_labels, eta, constraints)
+            return GramMargins(gram, encoded.offsets, labels, n_labels, eta, constraints)
         mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
-        return ExplicitFeatures(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
+        return ExplicitMargins(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
 
-    def _set_model(
-        self, observations: Observations | None, labels: np.ndarray, features: ExplicitFeatures | GramFeatures
-    ) -> None:
-        for name in ("weights_", "expansion_"):
-            self.__dict__.pop(name, None)
-        self.n_observations_ = None  # distinct ones, which only an expansion has
+    @property
+    def _keeps_weights(self) -> bool:
+        """Whether the model is weights of attributes; else it is an expansion in observations."""
+        return self._is_linear() and self.route != "gram"
+
+    def _model_of(
+        self, observations: Observations | None, labels: np.ndarray, features: ExplicitMargins | GramMargins
+    ) -> LinearModel | KernelExpansion:
+        """The function that α stands for as it is."""
+        weights = features.weights()
         if observations is None:
-            self.weights_ = features.weights()
-            return
-        self.n_observations_ = len(observations)
-        self.expansion_ = self._expansion_now(observations, labels, features)
-
-    def _scored_by(
-        self, observations: Observations | None, labels: np.ndarray, features: ExplicitFeatures | GramFeatures,
-        encoded: EncodedSequences,
-    ) -> ChainPotentials:  # fmt: skip
-        """Scores of other sequences by α as it is."""
-        if observations is None:
-            return self._scored(features.weights(), encoded)
-        return self._expansion_now(observations, labels, features).potentials(encoded)
-
-    def _expansion_now(
-        self, observations: Observations, labels: np.ndarray, features: ExplicitFeatures | GramFeatures
-    ) -> KernelExpansion:
+            return LinearModel(weights, self._constraints(), eta=self.eta)
         sets = features.sets
         beta = np.zeros((len(observations), len(self.classes_)))
         amounts = np.repeat(sets.alpha * sets.scale, sets.distance)
         rows = observations.rows[sets.position[: amounts.size]]
         np.add.at(beta, (rows, labels[sets.position[: amounts.size]]), amounts)  # T 4.25, with its sign
         np.add.at(beta, (rows, sets.label[: amounts.size]), -amounts)
-        edge = features.weights().edge
-        delta = edge / self.eta if self.eta > 0.0 else np.zeros_like(edge)
+        delta = weights.edge / self.eta if self.eta > 0.0 else np.zeros_like(weights.edge)
         return self._expansion_of(observations, beta, delta)
 
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        own = LinearLearner if hasattr(self, "weights_") else KernelLearner
-        return own._potentials_of(self, encoded)
+    @property
+    def weights_(self) -> LinearWeights:
+        return self.model_.weights
 
     # What is kept of the training
 
@@ -321,24 +317,39 @@ class HMSVM(KernelLearner, LinearLearner):
     def _label_names(self, labels: np.ndarray) -> list[str]:
         return [self.classes_[label] for label in labels.tolist()]
 
-    @property
-    def n_parameters_(self) -> int:
-        """The weights, or the coefficients of observations and of pairs of labels."""
-        return self.weights_.flat.size if hasattr(self, "weights_") else super().n_parameters_
-
     # Keeping it
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        own = LinearLearner if hasattr(self, "weights_") else KernelLearner
-        return {**own._arrays(self), **{f"dual_{name}": array for name, array in self._support.items()}}
+        return {**super()._arrays(), **{f"dual_{name}": array for name, array in self._support.items()}}
 
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        self._support = {
-            name.removeprefix("dual_"): array for name, array in arrays.items() if name.startswith("dual_")
-        }
-        require(len(self._support) == 8, "a model of HMSVM has eight arrays of support sequences")
-        own = LinearLearner if "weights" in arrays else KernelLearner
-        own._restore(self, arrays)
+    def _restore(self, loaded: LoadedArrays) -> None:
+        if "weights" in loaded:
+            sizes = len(self.vocabulary_), len(self.classes_)
+            self.model_ = LinearModel.restore(loaded, *sizes, constraints=self._constraints(), eta=self.eta)
+        else:
+            super()._restore(loaded)
+        self._support = self._restored_support(loaded)
+
+    def _restored_support(self, loaded: LoadedArrays) -> dict[str, np.ndarray]:
+        n_sequences, n_labels = self.n_training_sequences_, len(self.classes_)
+        examples = loaded.indices("dual_example", n_sequences)
+        lengths = loaded.indices("dual_length", MOST_TOKENS, examples.size)
+        truth = loaded.indices("dual_truth", n_labels, int(lengths.sum()))
+        owners = loaded.indices("dual_sequence", n_sequences)
+        bounds = loaded.pointers("dual_bounds", owners.size)
+        places = loaded.indices("dual_position", MOST_TOKENS, int(bounds[-1]))
+        labels = loaded.indices("dual_label", n_labels, places.size)
+        alpha = loaded.positive("dual_alpha", owners.size)
+        fits = bool((np.diff(examples) > 0).all() and (np.diff(owners) >= 0).all())
+        require(
+            fits and np.array_equal(np.unique(owners), examples), "dual_sequence and dual_example do not fit together"
+        )
+        longest = np.repeat(lengths[np.searchsorted(examples, owners)], np.diff(bounds))
+        require(bool((places < longest).all()), "dual_position is outside of its sequence")
+        return {
+            "sequence": owners, "alpha": alpha, "bounds": bounds, "position": places, "label": labels,
+            "example": examples, "truth": truth, "length": lengths,
+        }  # fmt: skip
 
 
 def _log10_constraints(lengths: np.ndarray, n_labels: int) -> float | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials
+from labseq_core.archives import LoadedArrays
 from labseq_core.chain.constraints import Constraints, constraints_for
-from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Kernel, Observations
 from labseq_core.kernels.route import GIB
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.scoring.kernel_expansion import KernelExpansion
+from labseq_core.scoring.model import Model
 
 
 class KernelLearner(SequenceLearner):
@@ -27,7 +27,11 @@ class KernelLearner(SequenceLearner):
     constraints: str | None
     route: str
     memory: float
-    expansion_: KernelExpansion
+    n_observations_: int | None
+
+    @property
+    def expansion_(self) -> Model:
+        return self.model_
 
     @property
     def _bytes(self) -> int:
@@ -41,19 +45,11 @@ class KernelLearner(SequenceLearner):
 
     def _how(self) -> dict:
         """In what way the expansion scores."""
-        return {"constraints": self._constraints(), "memory": self._bytes, "route": self.route}
+        return {
+            "constraints": self._constraints(), "memory": self._bytes, "route": self.route,
+            "n_observations": self.n_observations_,
+        }  # fmt: skip
 
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        return self.expansion_.potentials(encoded)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Coefficients of observations and of pairs of labels."""
-        expansion = self._fitted("expansion_")
-        return expansion.beta.size + expansion.delta.size
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return self.expansion_.arrays()
-
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        self.expansion_ = KernelExpansion.restore(arrays, self.kernel, self.vocabulary_, self.eta, **self._how())
+    def _restore(self, loaded: LoadedArrays) -> None:
+        known = self.vocabulary_, len(self.classes_), self.kernel, self.eta
+        self.model_ = KernelExpansion.restore(loaded, *known, **self._how())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from labseq_core.archives import LoadedArrays
 from labseq_core.chain import ChainPotentials, viterbi
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.checks import require
@@ -13,7 +14,7 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair, Input, Labelled, Labels, SequenceLearner
 from labseq_core.progress import Callback
-from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.scoring.linear import LinearModel, LinearScoring, LinearWeights
 
 
 class LinearLearner(SequenceLearner):
@@ -28,7 +29,13 @@ class LinearLearner(SequenceLearner):
 
     start_stop: bool = False
     constraints: str | None = None
-    weights_: LinearWeights
+    has_weights = True
+    has_pairs: ClassVar[bool] = True  # False: looks at single tokens
+    model_: LinearModel
+
+    @property
+    def weights_(self) -> LinearWeights:
+        return self.model_.weights
 
     def fit(
         self,
@@ -40,7 +47,8 @@ class LinearLearner(SequenceLearner):
         init: LinearLearner | None = None,
     ) -> Self:
         """As in `SequenceLearner`; init: a fitted model whose weights for the same attributes and labels are the start."""
-        require(init is None or hasattr(init, "weights_"), "init must be a fitted model with weights, or None")
+        fits = init is None or isinstance(getattr(init, "model_", None), LinearModel)
+        require(fits, "init must be a fitted model with weights, or None")
         self._init = init
         try:
             return super().fit(X, y, dev=dev, callback=callback)
@@ -66,20 +74,18 @@ class LinearLearner(SequenceLearner):
                 weights.start[known_labels], weights.stop[known_labels] = before.start[old], before.stop[old]
         return weights
 
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        return self._scored(self.weights_, encoded)
+    def _model_of(self, weights: LinearWeights) -> LinearModel:
+        return LinearModel(weights, constraints_for(self.constraints, self.classes_), self.has_pairs)
 
     def _scored(self, weights: LinearWeights, encoded: EncodedSequences) -> ChainPotentials:
-        return self._scoring(encoded).potentials(weights)
+        return self._model_of(weights).potentials(encoded)
 
     def _dev_accuracy(self, dev: EncodedPair, weights: LinearWeights) -> float:
         """Token accuracy of given weights on the development data."""
         encoded, labels = dev
         return float(np.mean(viterbi(self._scored(weights, encoded)).labels == labels))
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return {"weights": self.weights_.flat}
-
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        flat = arrays["weights"]
-        self.weights_ = LinearWeights.of(flat, len(self.vocabulary_), len(self.classes_), self.start_stop)
+    def _restore(self, loaded: LoadedArrays) -> None:
+        constraints = constraints_for(self.constraints, self.classes_)
+        sizes = len(self.vocabulary_), len(self.classes_), self.start_stop
+        self.model_ = LinearModel.restore(loaded, *sizes, constraints=constraints, has_pairs=self.has_pairs)

@@ -34,6 +34,7 @@ class MaxEnt(PenalisedLearner):
     summary = "Logistic regression token by token: sees the window of attributes, but no neighbouring labels."
     where = "lecture slides, flat classification with a sliding window"
     probabilistic = True
+    has_pairs = False
     options = (L2, L1, MAX_ITER, TOL)
 
     def __init__(self, l2: float = 1.0, l1: float = 0.0, max_iter: int = 300, tol: float = 1e-3):

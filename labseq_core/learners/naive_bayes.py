@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials
+from labseq_core.archives import LoadedArrays
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair, SequenceLearner
 from labseq_core.learners.options import SMOOTHING
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
+from labseq_core.scoring.counts import TokenCounts
 
 
 class NaiveBayes(SequenceLearner):
@@ -45,6 +46,8 @@ class NaiveBayes(SequenceLearner):
     probabilistic = True
     options = (replace(SMOOTHING, default=0.001),)
 
+    model_: TokenCounts
+
     def __init__(self, smoothing: float = 0.001):
         self.smoothing = smoothing
 
@@ -53,21 +56,17 @@ class NaiveBayes(SequenceLearner):
     ) -> None:
         n_labels, k = len(self.classes_), self.smoothing
         counts = np.bincount(labels, minlength=n_labels) + k
-        self.prior_log_prob_ = np.log(counts / counts.sum())
-        self.column_model_ = ColumnModel.learn(encoded, labels, n_labels, k)
-        joint = np.take_along_axis(self._potentials_of(encoded).node, labels[:, np.newaxis], axis=1)
+        self.model_ = TokenCounts(np.log(counts / counts.sum()), ColumnModel.learn(encoded, labels, n_labels, k))
+        joint = np.take_along_axis(self.model_.potentials(encoded).node, labels[:, np.newaxis], axis=1)
         recorder.record(1, -float(joint.sum()), 1.0)
 
-    def _potentials_of(self, encoded: EncodedSequences) -> ChainPotentials:
-        n_labels = len(self.classes_)
-        node = self.column_model_.scores(encoded)
-        node += self.prior_log_prob_
-        none = np.zeros(n_labels)
-        return ChainPotentials.trusted(none, node, np.zeros((n_labels, n_labels)), none, encoded.offsets)
+    @property
+    def prior_log_prob_(self) -> np.ndarray:
+        return self.model_.prior
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return {"prior_log_prob": self.prior_log_prob_, **self.column_model_.arrays()}
+    @property
+    def column_model_(self) -> ColumnModel:
+        return self.model_.emissions
 
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        self.prior_log_prob_ = arrays["prior_log_prob"]
-        self.column_model_ = ColumnModel.restore(arrays, self.vocabulary_.names)
+    def _restore(self, loaded: LoadedArrays) -> None:
+        self.model_ = TokenCounts.restore(loaded, self.vocabulary_.names, len(self.classes_))

@@ -92,7 +92,7 @@ class PenalisedLearner(LinearLearner):
         return minimise(objective, start, **rules, diagonal=diagonal if loss is log_loss else None)
 
     def _keep(self, found: Minimum, scoring: LinearScoring, dev, recorder: Recorder) -> None:
-        self.weights_ = scoring.weights(found.point)
+        self.model_ = self._model_of(scoring.weights(found.point))
         self.objective_ = found.value
         self.n_iter_ = found.iterations
         self.converged_ = found.converged

@@ -70,7 +70,7 @@ class StructuredPerceptron(LinearLearner):
         lengths = np.diff(encoded.offsets)
         random = np.random.default_rng(self.seed)
         steps = 0
-        recorder.present = lambda encoded: self._scored(self._model(weights, sums, steps, shape), encoded)
+        recorder.present = lambda encoded: self._scored(self._averaged(weights, sums, steps, shape), encoded)
         for epoch in range(1, self.epochs + 1):
             order = random.permutation(n_sequences) if self.shuffle else np.arange(n_sequences)
             wrong_labels = wrong_sequences = seen = 0
@@ -84,13 +84,13 @@ class StructuredPerceptron(LinearLearner):
                 seen += len(block)
                 if not recorder.tell(epoch, wrong_labels, (epoch - 1 + seen / n_sequences) / self.epochs):
                     break
-            self.weights_ = self._model(weights, sums, steps, shape)
+            self.model_ = self._model_of(self._averaged(weights, sums, steps, shape))
             more = {} if dev is None else {"dev_accuracy": self._dev_accuracy(dev, self.weights_)}
             recorder.record(epoch, wrong_labels, epoch / self.epochs, wrong_sequences=wrong_sequences, **more)
             if recorder.stopped or wrong_sequences == 0:
                 break
 
-    def _model(
+    def _averaged(
         self, weights: LinearWeights, sums: LinearWeights, steps: int, shape: tuple[int, int, bool]
     ) -> LinearWeights:
         flat = weights.flat - sums.flat / steps if self.averaged else weights.flat.copy()

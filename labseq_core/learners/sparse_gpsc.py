@@ -16,8 +16,8 @@ from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
 from labseq_core.progress import Recorder
-from labseq_core.scoring.dual_features import FeatureGram
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
+from labseq_core.scoring.kernel_features import FeatureGram
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
 from labseq_core.solvers.gaussian.certificate import optimality_gap, squared_gradient_norm
 from labseq_core.solvers.gaussian.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
@@ -203,6 +203,7 @@ class SparseGPSC(KernelLearner):
     def _problem(self, encoded: EncodedSequences, labels: np.ndarray) -> tuple[Observations, Expansion]:
         """The distinct observations, and an expansion in them that has no coordinate yet."""
         observations = Observations.of(encoded)
+        self.n_observations_ = len(observations)
         work = self._work(encoded)
         n_labels = len(self.classes_)
         self.route_ = route_of_gaussian(self.kernel, observations, self.route, self.memory, n_labels, work) or "gram"
@@ -234,10 +235,10 @@ class SparseGPSC(KernelLearner):
     def _keep(self, observations: Observations, expansion: Expansion, basis, step: int, recorder: Recorder) -> None:
         if recorder.stopped:
             self.stop_reason_ = "stopped by the callback"
-        self.expansion_ = self._expansion_now(observations, expansion)
+        self.model_ = self._expansion_now(observations, expansion)
         self.objective_, self.n_iter_ = expansion.objective, step
         self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_positions
-        self.n_observations_, self.n_support_ = len(observations), len(self.expansion_.support)
+        self.n_support_ = len(self.model_.support)
         self.gap_ = self._gap(expansion, recorder)
 
     def _expansion_now(self, observations: Observations, expansion: Expansion) -> KernelExpansion:
@@ -265,7 +266,7 @@ class SparseGPSC(KernelLearner):
     @property
     def n_parameters_(self) -> int:
         """Coefficients that are not 0."""
-        expansion = self._fitted("expansion_")
+        expansion = self._fitted("model_")
         return int(np.count_nonzero(expansion.beta) + np.count_nonzero(expansion.delta))
 
 

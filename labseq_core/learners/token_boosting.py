@@ -34,6 +34,7 @@ class AdaBoostMR(BoostingLearner):
     summary = "Boosting token by token: sees the window of attributes, but no neighbouring labels."
     where = "thesis 3.1, 3.6"
     probabilistic = True
+    has_pairs = False
     options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
 
     def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):

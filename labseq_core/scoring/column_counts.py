@@ -26,12 +26,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labseq_core.checks import LabSeqError
+from labseq_core.archives import LoadedArrays
+from labseq_core.checks import LabSeqError, require
 from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.features.encoded import NO_VALUES
-from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.scoring.linear import LinearModel, LinearWeights
+from labseq_core.scoring.model import Parts, Table
 
 VARIANCE_FLOOR = 1e-9  # of the variance of all labels together
 FARTHEST = 1e100  # a number may lie this many times as far from the mean as any in training; its square is finite
@@ -195,13 +197,14 @@ class ColumnModel:
             node += self.gaussians.scores(encoded)
         return node
 
-    def outcomes(self, encoded: EncodedSequences, position: int) -> list[tuple[str, np.ndarray]]:
-        """What `scores` of one position adds up: each value that is there, each column that is missing; name, log P (S,)."""
+    def parts(self, encoded: EncodedSequences, position: int) -> Parts:
+        """What `scores` of one position adds up: each value that is there, each column that is missing."""
         own = slice(encoded.indptr[position], encoded.indptr[position + 1])
-        attributes, names = encoded.indices[own], encoded.vocabulary.names
+        attributes, known = encoded.indices[own], encoded.vocabulary.names
         values = encoded.values[own] if encoded.values.size else np.ones(attributes.size)
-        found = [
-            (names[attribute], self.value_log_prob[attribute] + self.gaussians.log_density(attribute, value))
+        names = [known[attribute] for attribute in attributes.tolist()]
+        scores = [
+            self.value_log_prob[attribute] + self.gaussians.log_density(attribute, value)
             for attribute, value in zip(attributes.tolist(), values.tolist())
         ]
         observed = np.bincount(self.columns.of_attribute[attributes], minlength=len(self.columns))
@@ -210,21 +213,32 @@ class ColumnModel:
         for columns, positions in self.columns.without_neighbour(encoded):
             observed[columns] += position in positions
         for column in np.flatnonzero(observed == 0).tolist():
-            name, equals, _ = names[int(np.argmax(self.columns.of_attribute == column))].partition("=")
-            found.append((f"no known {name}" if equals else f"not {name}", self.missing_log_prob[column]))
-        return found
+            name, equals, _ = known[int(np.argmax(self.columns.of_attribute == column))].partition("=")
+            names.append(f"no known {name}" if equals else f"not {name}")
+            scores.append(self.missing_log_prob[column])
+        return Parts("attribute", names, np.ones(len(names)), np.reshape(scores, (len(names), -1)))
+
+    def tables(self, attributes: Sequence[str]) -> list[Table]:
+        return []
 
     def arrays(self) -> dict[str, np.ndarray]:
         own = {name: getattr(self, name) for name in _SAVED}
         return own | {f"gaussian_{name}": getattr(self.gaussians, name) for name in _SAVED_GAUSSIANS}
 
     @classmethod
-    def restore(cls, arrays: dict[str, np.ndarray], names: Sequence[str]) -> ColumnModel:
+    def restore(cls, loaded: LoadedArrays, names: Sequence[str], n_labels: int) -> ColumnModel:
         """From `arrays` and the names of the attributes."""
-        gaussians = Gaussians(*(arrays[f"gaussian_{name}"] for name in _SAVED_GAUSSIANS))
+        real = loaded.indices("gaussian_attributes", len(names))
+        require(bool((np.diff(real) > 0).all()), "gaussian_attributes is not in order")
+        gaussians = Gaussians(
+            real, loaded.floats("gaussian_center", real.size), loaded.positive("gaussian_scale", real.size),
+            loaded.floats("gaussian_mean", real.size, n_labels), loaded.positive("gaussian_deviation", real.size, n_labels),
+        )  # fmt: skip
         is_real = np.zeros(len(names), dtype=np.bool_)
-        is_real[gaussians.attributes] = True
-        return cls(Columns.of(names, is_real), *(arrays[name] for name in _SAVED), gaussians)
+        is_real[real] = True
+        columns = Columns.of(names, is_real)
+        values = loaded.floats("value_log_prob", len(names), n_labels)
+        return cls(columns, values, loaded.floats("missing_log_prob", len(columns), n_labels), gaussians)
 
 
 def _entry_positions(encoded: EncodedSequences) -> np.ndarray:
@@ -252,7 +266,7 @@ def _linear(encoded: EncodedSequences, weights: np.ndarray) -> np.ndarray:
     n_labels = weights.shape[1]
     none = np.zeros(n_labels)
     full = LinearWeights(weights.ravel(), np.ascontiguousarray(weights), np.zeros((n_labels, n_labels)), none, none)
-    return LinearScoring(encoded, n_labels).potentials(full).node
+    return LinearModel(full).potentials(encoded).node
 
 
 def _refuse_large(is_large: np.ndarray, vocabulary: Alphabet) -> None:

@@ -5,11 +5,14 @@ node[t, s] = Σ_j k(x_t, z_j) β[j, s],      edge = η δ,      z_j the distinct
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
 
+from labseq_core.archives import LoadedArrays
 from labseq_core.chain import ChainPotentials, ChainStatistics
 from labseq_core.chain.constraints import Constraints
 from labseq_core.checks import require
@@ -22,12 +25,14 @@ from labseq_core.kernels import (
     Gram,
     Kernel,
     Observations,
+    cross_blocks,
     cross_product,
     explicit_map,
 )
 from labseq_core.kernels.observations import SparseRows
 from labseq_core.kernels.route import predicts_by_features
-from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.scoring.linear import LinearModel, LinearScoring, LinearWeights
+from labseq_core.scoring.model import Model, Parts, Table
 
 
 class KernelScoring:
@@ -74,7 +79,7 @@ class RunningScores:
 
 
 @dataclass(frozen=True)
-class KernelExpansion:
+class KernelExpansion(Model):
     """A fitted expansion: the observations with coefficients, and the coefficients.
 
     route: "gram" evaluates the kernel between new and support observations; "explicit" turns the coefficients into weights
@@ -89,11 +94,17 @@ class KernelExpansion:
     constraints: Constraints | None = None
     memory: int = DEFAULT_MEMORY
     route: str = "auto"
+    n_observations: int | None = None  # distinct ones in training, of which these have coefficients
+
+    by_observations: ClassVar[bool] = True
+    why_no_attributes: ClassVar[str] = (
+        "this model has a kernel, so it has no weights of attributes; look at its support sequences"
+    )
 
     @classmethod
     def of(
         cls, kernel: Kernel, observations: Observations, beta: np.ndarray, delta: np.ndarray, eta: float = 1.0, **more
-    ) -> KernelExpansion:
+    ) -> Self:
         """From coefficients of all training observations: those without any are dropped."""
         support = np.flatnonzero(beta.any(axis=1))
         return cls(kernel, observations.take(support), beta[support], delta, eta, **more)
@@ -108,8 +119,7 @@ class KernelExpansion:
             node = np.zeros((encoded.n_positions, self.n_labels))
         elif self._explicit is not None:
             mapping, weights = self._explicit
-            mapped = mapping.apply(encoded, scaled=False)
-            node = LinearScoring(mapped, self.n_labels).potentials(weights).node
+            node = LinearModel(weights).potentials(mapping.apply(encoded, scaled=False)).node
         else:
             new = Observations.of(encoded)
             node = cross_product(self.kernel, new, self.support, self.beta, self.memory)[new.rows]
@@ -128,21 +138,44 @@ class KernelExpansion:
         return mapping, weights
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What is saved, beside kernel, eta and vocabulary."""
         return {"beta": self.beta, "delta": self.delta, **observation_arrays(self.support)}
 
     @classmethod
     def restore(
-        cls, arrays: dict[str, np.ndarray], kernel: Kernel, vocabulary: Alphabet, eta: float, **more
-    ) -> KernelExpansion:
-        """From `arrays`."""
-        beta, delta = arrays["beta"], arrays["delta"]
-        support = observations_from(arrays, vocabulary)
-        require(
-            beta.shape == (len(support), len(delta)),
-            "the coefficients and the support observations do not fit together",
-        )
+        cls, loaded: LoadedArrays, vocabulary: Alphabet, n_labels: int, kernel: Kernel, eta: float, **more
+    ) -> Self:
+        """From `arrays`; more: the other fields."""
+        support = restored_observations(loaded, vocabulary)
+        beta, delta = loaded.floats("beta", len(support), n_labels), loaded.floats("delta", n_labels, n_labels)
         return cls(kernel, support, beta, delta, eta, **more)
+
+    def parts(self, encoded: EncodedSequences, position: int) -> list[Parts]:
+        if len(self.support) == 0:
+            return []
+        here = Observations.of_positions(encoded).take(np.array([position]))
+        values = next(iter(cross_blocks(self.kernel, here, self.support, self.memory)))[1][0]
+        names = [f"training observation {number}" for number in range(1, len(self.support) + 1)]
+        return [Parts("observation", names, values, values[:, np.newaxis] * self.beta)]
+
+    def tables(self, attributes: Sequence[str], labels: Sequence[str]) -> list[Table]:
+        return [Table("transition", labels, self.eta * self.delta)]
+
+    @property
+    def n_parameters(self) -> int:
+        return self.beta.size + self.delta.size
+
+    @property
+    def norm(self) -> float:
+        """‖F‖² = ‖node part‖² + η ‖δ‖², with edge = η δ: the length that training keeps small."""
+        node = 0.0
+        if len(self.support):
+            products = cross_product(self.kernel, self.support, self.support, self.beta, self.memory)
+            node = float(np.sum(self.beta * products))
+        return float(np.sqrt(max(node, 0.0) + self.eta * np.sum(self.delta**2)))
+
+    @property
+    def used_share(self) -> float | None:
+        return None if self.n_observations is None else len(self.support) / self.n_observations
 
 
 def observation_arrays(observations: Observations) -> dict[str, np.ndarray]:
@@ -153,10 +186,17 @@ def observation_arrays(observations: Observations) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def observations_from(arrays: dict[str, np.ndarray], vocabulary: Alphabet) -> Observations:
-    """From `observation_arrays`."""
-    vectors = SparseRows(arrays["support_indptr"], arrays["support_indices"], arrays["support_values"], len(vocabulary))
-    require(vectors.indptr[-1] == vectors.indices.size, "the support observations are not whole")
+def restored_observations(loaded: LoadedArrays, vocabulary: Alphabet) -> Observations:
+    """From `observation_arrays`: within a row attributes are in order, each once."""
+    indptr = loaded.pointers("support_indptr")
+    indices = loaded.indices("support_indices", len(vocabulary), int(indptr[-1]), np.int32)
+    values = loaded.floats("support_values", None)
+    require(values.size in (0, indices.size), "support_values does not fit support_indices")
+    rises = np.diff(indices) > 0
+    rises[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)] - 1] = True  # where a row begins
+    require(bool(rises.all()), "support_indices is not in order")
+    require(bool(values.all()), "support_values holds zeros")
+    vectors = SparseRows(indptr, indices, values, len(vocabulary))
     return Observations(vectors, np.arange(len(vectors)), vocabulary)
 
 

@@ -5,10 +5,13 @@ node[t, s] = Σ_a x_t[a] W[a, s]      (T 2.1.1; x_t the attributes of position t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
+from labseq_core.archives import LoadedArrays
 from labseq_core.chain import ChainPotentials, ChainStatistics
 from labseq_core.chain.constraints import Constraints
 from labseq_core.chain.recursions.batch import chunk_bounds
@@ -16,6 +19,7 @@ from labseq_core.checks import require
 from labseq_core.features.encoded import EncodedSequences
 from labseq_core.features.transposed import transposed
 from labseq_core.scoring.by_type import TypeScoring
+from labseq_core.scoring.model import Model, Parts, Table, nonzero_share
 from labseq_core.scoring.sparse import collect_batch, score_batch, score_sequences
 
 
@@ -37,6 +41,10 @@ class LinearWeights:
         start, stop = parts[2:] if start_stop else (np.zeros(n_labels), np.zeros(n_labels))
         return cls(flat, parts[0].reshape(n_attributes, n_labels), parts[1].reshape(n_labels, n_labels), start, stop)
 
+    @property
+    def has_start_stop(self) -> bool:
+        return self.flat.size > self.node.size + self.edge.size
+
     @classmethod
     def empty(cls, n_attributes: int, n_labels: int, start_stop: bool) -> LinearWeights:
         size = n_attributes * n_labels + n_labels * n_labels + (2 * n_labels if start_stop else 0)
@@ -49,8 +57,55 @@ class LinearWeights:
         return weights
 
 
+@dataclass(frozen=True)
+class LinearModel(Model):
+    """Explicit weights of attributes, pairs of labels and, if asked for, of first and last labels."""
+
+    weights: LinearWeights
+    constraints: Constraints | None = None
+    has_pairs: bool = True  # False: looks at single tokens, the weights of pairs are 0 by construction
+    eta: float = 1.0  # how much pairs of labels weigh against attributes in the norm: their weights are η δ
+
+    def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
+        return LinearScoring(encoded, len(self.weights.edge), constraints=self.constraints).potentials(self.weights)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"weights": self.weights.flat}
+
+    @classmethod
+    def restore(cls, loaded: LoadedArrays, n_attributes: int, n_labels: int, start_stop: bool = False, **more) -> Self:
+        """From `arrays`; more: the other fields."""
+        flat = loaded.floats("weights", None)
+        return cls(LinearWeights.of(flat, n_attributes, n_labels, start_stop), **more)
+
+    def parts(self, encoded: EncodedSequences, position: int) -> list[Parts]:
+        return [Parts.of_attributes(encoded, position, self.weights.node)]
+
+    def tables(self, attributes: Sequence[str], labels: Sequence[str]) -> list[Table]:
+        weights = self.weights
+        tables = [Table("attribute", attributes, weights.node), Table("transition", labels, weights.edge)]
+        if weights.has_start_stop:
+            tables += [Table("start", [""], weights.start[np.newaxis]), Table("stop", [""], weights.stop[np.newaxis])]
+        return tables
+
+    @property
+    def norm(self) -> float:
+        weights = self.weights
+        pairs = float(np.sum(weights.edge**2)) / (self.eta if self.eta > 0.0 else 1.0)
+        rest = float(np.sum(weights.node**2) + np.sum(weights.start**2) + np.sum(weights.stop**2))
+        return float(np.sqrt(rest + pairs))
+
+    @property
+    def absolute_sum(self) -> float:
+        return float(np.sum(np.abs(self.weights.flat)))
+
+    @property
+    def used_share(self) -> float:
+        return nonzero_share(self.weights.flat if self.has_pairs else self.weights.node)
+
+
 class LinearScoring:
-    """Scores of one encoded batch; arrays are made once and reused from call to call."""
+    """The training twin of `LinearModel`. Scores of one encoded batch; arrays are made once and reused from call to call."""
 
     def __init__(
         self,
@@ -120,3 +175,18 @@ class LinearScoring:
         if self.start_stop:
             collected.start[:], collected.stop[:] = statistics.start, statistics.stop
         return collected.flat
+
+
+class MovingPotentials:
+    """Potentials of one batch, kept up to date while single weights move. The node scores given are changed in place."""
+
+    def __init__(self, potentials: ChainPotentials):
+        self.now = replace(potentials, edge=potentials.edge.copy())  # the edge matrix may be that of a model
+
+    def update_attribute(self, positions: np.ndarray, values: np.ndarray | float, label: int, step: float) -> None:
+        """Add to the weight of an attribute at a label; the attribute has these values at these positions."""
+        np.add.at(self.now.node, (positions, label), step * values)
+
+    def update_pair(self, previous: int, label: int, step: float) -> None:
+        """Add to the weight of a pair of labels."""
+        self.now.edge[previous, label] += step

@@ -16,8 +16,9 @@ from labseq_core.explain import (
     observation_votes,
     training_places,
 )
-from labseq_core.explain.contributions import OTHERS, PRIOR
+from labseq_core.explain.contributions import OTHERS
 from labseq_core.learners import CRF, GPSC, HMM, HMSVM, METHODS, DualPerceptron, NaiveBayes, make_learner
+from labseq_core.scoring.counts import PRIOR
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=30, n_sequences=24)
@@ -202,7 +203,7 @@ def test_which_methods_explain_by_observations():
     assert not explains_by_observations(HMSVM(kernel=make_learner("hmsvm", kernel="linear").kernel).fit(encoded, Y))
     assert not explains_by_observations(GPSC(route="explicit").fit(encoded, Y))
     assert explains_by_observations(DualPerceptron(epochs=1).fit(encoded, Y))
-    assert not explains_by_observations(CRF())
+    assert not explains_by_observations(CRF().fit(encoded, Y))
 
 
 def test_wrong_questions_are_answered_clearly():

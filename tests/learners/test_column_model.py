@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 
 from labseq_core import FeatureTemplate, LabSeqError
+from labseq_core.archives import LoadedArrays
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import encode_attributes
 from labseq_core.features.encoded import EncodedSequences
@@ -193,5 +194,5 @@ def test_compiled_and_plain_agree():
 def test_saved_arrays_give_the_model_back():
     X = [[{"w": "a", "n": 2.0}, {"w": "b", "n": 3.5, "c[-1]": True}], [{"w": "b"}]]
     model, encoded = learned(X, [["A", "B"], ["A"]], 0.1)
-    again = ColumnModel.restore(model.arrays(), encoded.vocabulary.names)
+    again = ColumnModel.restore(LoadedArrays(model.arrays()), encoded.vocabulary.names, 2)
     np.testing.assert_array_equal(again.scores(encoded), model.scores(encoded))

@@ -23,8 +23,8 @@ from labseq_core.kernels import Gram, Observations
 from labseq_core.learners import gpsc as module
 from labseq_core.losses import log_loss
 from labseq_core.progress import Recorder
-from labseq_core.scoring.dual_features import DenseFeatures, ExplicitFeatures
 from labseq_core.scoring.kernel_expansion import KernelScoring
+from labseq_core.scoring.kernel_features import DenseFeatures, ExplicitFeatures
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
 from labseq_core.solvers.gaussian import map_problem
 from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem

@@ -250,9 +250,3 @@ def test_batches_of_the_first_round_and_momentum_do_not_change_the_optimum(monke
 def test_a_label_sequence_that_constraints_forbid_is_named():
     with pytest.raises(LabSeqError, match="the given labels of sequence 1 use a forbidden transition"):
         HMSVM(constraints="bio").fit([["a"], ["b", "c"]], [["O"], ["O", "I-X"]])
-
-
-def test_other_models_are_no_start():
-    first = HMSVM().fit(X, Y)
-    with pytest.raises(LabSeqError, match="cannot start from the weights of another model; leave init out"):
-        HMSVM().fit(X, Y, init=first)

@@ -11,7 +11,7 @@ from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Observations
 from labseq_core.learners import sparse_gpsc as learner
 from labseq_core.progress import Recorder
-from labseq_core.scoring import dual_features
+from labseq_core.scoring import kernel_features
 from labseq_core.scoring.kernel_expansion import KernelScoring
 from labseq_core.solvers.gaussian import greedy_basis
 from labseq_core.solvers.gaussian.basis_selection import NO_PAIR, ObservationBasis, SequenceBasis
@@ -238,7 +238,7 @@ def test_the_route_depends_on_how_many_coordinates_there_will_be():
 
 @every_basis
 def test_routes_take_the_same_way(basis, monkeypatch):
-    monkeypatch.setattr(dual_features, "FEW_ROWS", 2)
+    monkeypatch.setattr(kernel_features, "FEW_ROWS", 2)
     options = {"fraction": 0.5, "per_step": 3, "basis": basis, "l2": 0.5}
     gram, explicit = (
         SparseGPSC(Polynomial(2), route=route, **options).fit(ENCODED, Y) for route in ("gram", "explicit")

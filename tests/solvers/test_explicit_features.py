@@ -6,7 +6,7 @@ import pytest
 from labseq_core.chain import path_scores
 from labseq_core.features.encoded import encode_attributes
 from labseq_core.scoring.linear import LinearScoring
-from labseq_core.solvers.margin.explicit_weights import ExplicitFeatures
+from labseq_core.solvers.margin.explicit_weights import ExplicitMargins
 from labseq_core.solvers.margin.working_sets import Candidates
 from tests.reference.perceptron import features as counted
 
@@ -25,19 +25,19 @@ def corpus(seed: int, values: bool) -> tuple[list, np.ndarray]:
     return X, rng.integers(3, size=sum(map(len, X)))
 
 
-def made(seed: int = 0, values: bool = True) -> tuple[ExplicitFeatures, list, np.ndarray]:
+def made(seed: int = 0, values: bool = True) -> tuple[ExplicitMargins, list, np.ndarray]:
     X, truth = corpus(seed, values)
-    return ExplicitFeatures(LinearScoring(encode_attributes(X), 3), truth, ETA), X, truth
+    return ExplicitMargins(LinearScoring(encode_attributes(X), 3), truth, ETA), X, truth
 
 
-def random_candidates(features: ExplicitFeatures, rng: np.random.Generator, truth: np.ndarray) -> Candidates:
+def random_candidates(features: ExplicitMargins, rng: np.random.Generator, truth: np.ndarray) -> Candidates:
     """A labelling of about half of the sequences, a few positions wrong; sometimes the truth itself."""
     offsets = features.differences.data.offsets
     labels = np.where(rng.random(truth.size) < 0.3, rng.integers(3, size=truth.size), truth)
     return Candidates.whole(np.flatnonzero(rng.random(len(offsets) - 1) < 0.5), labels, offsets)
 
 
-def labellings(features: ExplicitFeatures, truth: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
+def labellings(features: ExplicitMargins, truth: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
     sets, offsets = features.sets, features.differences.data.offsets
     found = []
     for slot, i in enumerate(sets.sequence_of_slots()):
@@ -61,7 +61,7 @@ def inner(one: dict, other: dict) -> float:
     return sum(value * other.get(name, 0.0) for name, value in one.items())
 
 
-def assert_consistent(features: ExplicitFeatures, X: list, truth: np.ndarray, rescale: str | None) -> None:
+def assert_consistent(features: ExplicitMargins, X: list, truth: np.ndarray, rescale: str | None) -> None:
     sets, offsets = features.sets, features.differences.data.offsets
     found = labellings(features, truth)
     assert len(set(found)) == len(found)

@@ -29,7 +29,8 @@ FEW = {"rounds": 3, "epochs": 2, "max_iter": 3, "coordinates": 3}
 KERNELS = ("2*linear+rbf:0.5", "normalized(poly:3)", "poly:2:0.5", "token")
 # Sizes from which something is done in another way: a small corpus is then treated as a large one.
 SIZES = {
-    "features.templates.LOOKUP_FROM": 0, "scoring.dual_features.FEW_ROWS": 0, "solvers.gaussian.greedy_basis.LARGEST_METRIC": 1,
+    "features.templates.LOOKUP_FROM": 0, "scoring.kernel_features.FEW_ROWS": 0,
+    "solvers.gaussian.greedy_basis.LARGEST_METRIC": 1,
     "solvers.gaussian.greedy_basis.LARGEST_BLOCK": 1, "solvers.gaussian.map_problem.LARGEST_BLOCK": 1,
     "learners.gpsc.EXACT_UP_TO": 0,
     "chain.most_violated.COUNTED_CELLS": 0, "solvers.margin.gram_scores.FRESH_AFTER": 0, "compiling.routines.PARALLEL_FROM": 0,

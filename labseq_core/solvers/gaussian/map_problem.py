@@ -12,8 +12,8 @@ import numpy as np
 from labseq_core.chain import ChainPotentials, ChainStatistics, covariance_product, forward_backward
 from labseq_core.chain.constraints import Constraints
 from labseq_core.losses import log_loss
-from labseq_core.scoring.dual_features import Features
 from labseq_core.scoring.kernel_expansion import KernelScoring, potentials_of_scores, sums_by_row
+from labseq_core.scoring.kernel_features import Features
 from labseq_core.solvers.gaussian.kernel_space import KernelSpace
 from labseq_core.solvers.smooth.lbfgs import Euclidean
 from labseq_core.solvers.smooth.lbfgs_memory import add_multiple, dot

@@ -15,7 +15,7 @@ from labseq_core.solvers.margin.working_sets import Candidates, LabelSets, atoms
 from labseq_core.solvers.smooth.lbfgs_memory import dot
 
 
-class ExplicitFeatures:
+class ExplicitMargins:
     """`MarginFeatures` whose function is given by weights u, one for each feature in use."""
 
     def __init__(self, scoring: LinearScoring, truth: np.ndarray, eta: float):

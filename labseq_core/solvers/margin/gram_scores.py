@@ -27,7 +27,7 @@ from labseq_core.solvers.margin.working_sets import Candidates, LabelSets, atoms
 FRESH_AFTER = 200_000  # changes of scores after which they are made anew from β: rounding adds up
 
 
-class GramFeatures:
+class GramMargins:
     """`MarginFeatures` whose function is an expansion in observations."""
 
     def __init__(

@@ -5,7 +5,7 @@ import pytest
 
 from labseq_core.features import encode_attributes
 from labseq_core.kernels import Gram, Linear, Normalized, Observations, Polynomial
-from labseq_core.scoring.dual_features import FEW_ROWS, FeatureGram
+from labseq_core.scoring.kernel_features import FEW_ROWS, FeatureGram
 from tests.reference import kernels as naive
 
 SUM = {"rtol": 1e-10, "atol": 1e-9}

@@ -5,22 +5,14 @@ scores = Φ W,      W: (features, S),      k(x, z) = ⟨φ(x), φ(z)⟩      (ME
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials
-from labseq_core.chain.constraints import Constraints
-from labseq_core.checks import require
-from labseq_core.data.alphabet import Alphabet
-from labseq_core.features.encoded import EncodedSequences, gather, renumber
+from labseq_core.features.encoded import gather, renumber
 from labseq_core.features.transposed import even_chunks, transposed
-from labseq_core.kernels import DEFAULT_MEMORY, ExplicitMap, Gram, Kernel, Observations, explicit_map
+from labseq_core.kernels import DEFAULT_MEMORY, Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.observations import distinct_rows
-from labseq_core.scoring.kernel_expansion import observation_arrays, observations_from, potentials_of_scores
-from labseq_core.scoring.linear import LinearScoring, LinearWeights
 from labseq_core.scoring.sparse import collect_batch, score_batch
 
 FEW_ROWS = 64  # rows of a Gram matrix that are made sooner than features are summed up
@@ -124,57 +116,6 @@ class FeatureGram(Gram):
         beta = np.zeros((len(self), change.shape[1]))
         np.add.at(beta, np.asarray(ids, dtype=np.int64), change)
         scores += self.product(beta).T
-
-
-@dataclass(frozen=True)
-class ExplicitExpansion:
-    """A function given by weights of the explicit features that training observations have."""
-
-    kernel: Kernel
-    observations: Observations  # of training: they say which conjunctions there are
-    weights: np.ndarray  # (features, S), as of `ExplicitFeatures`
-    delta: np.ndarray  # (S, S): delta[from, to]
-    eta: float = 1.0
-    constraints: Constraints | None = None
-    features: ExplicitFeatures | None = None  # where they have been made already
-
-    def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
-        """Of any sequences, in the vocabulary of the training data."""
-        weights = self._by_conjunction[1]
-        mapped = self.conjunctions(encoded)[0]
-        node = LinearScoring(mapped, len(self.delta)).potentials(weights).node
-        return potentials_of_scores(node, self.eta * self.delta, self.constraints, encoded.offsets)
-
-    def conjunctions(self, encoded: EncodedSequences) -> tuple[EncodedSequences, np.ndarray]:
-        """Any sequences in the features that training data have, and the weights of these, (features, S)."""
-        mapping, weights = self._by_conjunction
-        return mapping.apply(encoded, scaled=False), weights.node
-
-    @cached_property
-    def _by_conjunction(self) -> tuple[ExplicitMap, LinearWeights]:
-        features = self.features or ExplicitFeatures(self.kernel, self.observations)
-        node, nothing = features.weights_of_conjunctions(self.weights), np.zeros(len(self.delta))
-        return features.mapping, LinearWeights(node, node, self.delta, nothing, nothing)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What is saved, beside kernel, eta and vocabulary."""
-        return {"weights": self.weights, "delta": self.delta, **observation_arrays(self.observations)}
-
-    @classmethod
-    def restore(
-        cls,
-        arrays: dict[str, np.ndarray],
-        kernel: Kernel,
-        vocabulary: Alphabet,
-        eta: float,
-        constraints: Constraints | None,
-    ) -> ExplicitExpansion:
-        """From `arrays`."""
-        observations = observations_from(arrays, vocabulary)
-        features = ExplicitFeatures(kernel, observations)
-        fits = arrays["weights"].shape == (features.n_features, len(arrays["delta"]))
-        require(fits, "the weights and the observations do not fit together")
-        return cls(kernel, observations, arrays["weights"], arrays["delta"], eta, constraints, features)
 
 
 class DenseFeatures:
