@@ -27,6 +27,7 @@ from labseq_core.features.encoded import Attributes, Template
 from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
+from labseq_core.learners.saved_values import facts_in, history_in, names_in
 from labseq_core.progress import Callback, Recorder, Scores
 from labseq_core.scoring.model import Model, OwnScores
 
@@ -114,8 +115,7 @@ class SequenceLearner:
         out). dev: a pair (X, y), or `Sequences`, on which accuracy is followed. callback: told of progress, whose `predict`
         labels other sequences with what has been learned so far; returning False stops the fit and leaves a usable model.
         """
-        for option in self.options:
-            option.check(getattr(self, option.name))
+        self._check_options()
         labels = _labels_of(X, y)
         encoded = _encode(X, None, None)
         require(len(encoded) > 0, "X is empty; give at least one sequence")
@@ -132,6 +132,10 @@ class SequenceLearner:
             raise
         self._history_rows = recorder.rows
         return self
+
+    def _check_options(self) -> None:
+        for option in self.options:
+            option.check(getattr(self, option.name))
 
     def _learn(
         self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
@@ -296,11 +300,14 @@ class SequenceLearner:
 
     @classmethod
     def _from_archive(cls, arrays: dict[str, np.ndarray], meta: dict) -> Self:
+        """From a file that may be anybody's: everything is checked before it is used."""
         learner = cls(**{name: _restored(value) for name, value in meta["params"].items()})
-        learner.classes_, learner.vocabulary_ = meta["classes"], Alphabet(meta["attributes"])
+        learner._check_options()
+        learner.classes_, learner.vocabulary_ = names_in(meta, "classes"), Alphabet(names_in(meta, "attributes"))
+        require(len(learner.classes_) > 0, "it has no labels")
         learner.template_ = None if meta["template"] is None else FeatureTemplate.from_dict(meta["template"])
-        learner._history_rows = meta["history"]
-        for name, value in meta["facts"].items():
+        learner._history_rows = history_in(meta)
+        for name, value in facts_in(meta, cls.facts).items():
             setattr(learner, name, value)
         loaded = LoadedArrays(arrays)
         learner._restore(loaded)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, viterbi
 from labseq_core.evaluation._pairs import LabelPairs
 from labseq_core.evaluation.span import SegmentCounts, is_bio, segment_scores_of
 from labseq_core.features import EncodedSequences
+from labseq_core.scoring.linear import MovingPotentials
 
 UNKNOWN = "I-?"  # stands for all labels that training never saw
 
@@ -18,8 +17,7 @@ class Development:
     """Accuracy and, for BIO labels, F1 on development data while single weights move."""
 
     def __init__(self, encoded: EncodedSequences, labels: np.ndarray, potentials: ChainPotentials, classes: list[str]):
-        # Scores are moved in place here, and the edge matrix may be that of the model.
-        self._potentials = replace(potentials, edge=potentials.edge.copy())
+        self._scores = MovingPotentials(potentials)
         self._truth, self._classes = labels, (*classes, UNKNOWN)
         self._codes = np.where(labels >= 0, labels, len(classes))
         order = np.argsort(encoded.indices, kind="stable")
@@ -32,6 +30,10 @@ class Development:
         self._guess = viterbi(self._potentials).labels
         self._right = int((self._guess == labels).sum())
         self._counts = self._count(np.arange(len(encoded)))
+
+    @property
+    def _potentials(self) -> ChainPotentials:
+        return self._scores.now
 
     @property
     def accuracy(self) -> float:
@@ -53,14 +55,13 @@ class Development:
         if entries.size == 0:
             return
         positions = self._position[entries]
-        np.add.at(
-            self._potentials.node, (positions, label), step * (self._values[entries] if self._values.size else 1.0)
-        )
+        values = self._values[entries] if self._values.size else 1.0
+        self._scores.update_attribute(positions, values, label, step)
         self._decode(np.unique(self._sequence[positions]))
 
     def move_pair(self, previous: int, label: int, step: float) -> None:
         """Add to the weight of a pair of labels."""
-        self._potentials.edge[previous, label] += step
+        self._scores.update_pair(previous, label, step)
         self._decode(np.flatnonzero(np.diff(self._potentials.offsets) >= 2))
 
     def _decode(self, sequences: np.ndarray) -> None:

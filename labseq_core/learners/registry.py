@@ -165,7 +165,10 @@ def load_model(source: str | Path | bytes) -> SequenceLearner:
         raise LabSeqError(
             f"{name} holds a {meta.get('learner')}, which this version does not know; install a newer one"
         )
+    again = "train and save the model again"
     try:
         return learner._from_archive(arrays, meta)
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise LabSeqError(f"{name} lacks parts of a {learner.title}; train and save the model again") from None
+    except LabSeqError as problem:
+        raise LabSeqError(f"{name} is no whole {learner.title}: {problem}; {again}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError):
+        raise LabSeqError(f"{name} lacks parts of a {learner.title}; {again}") from None

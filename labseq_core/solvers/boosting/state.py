@@ -16,6 +16,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials
 from labseq_core.chain.off_truth import OffTruth, off_truth
 from labseq_core.compiling.routines import BatchRoutine
+from labseq_core.scoring.linear import MovingPotentials
 from labseq_core.solvers.boosting import selection
 from labseq_core.solvers.boosting.features import FeatureLists
 
@@ -42,7 +43,7 @@ class BoostingState:
         log_weights: np.ndarray,
         inverse_probability: bool = True,
     ):
-        self.lists, self.potentials, self.bound, self.smoothing = lists, potentials, bound, smoothing
+        self.lists, self._scores, self.bound, self.smoothing = lists, MovingPotentials(potentials), bound, smoothing
         self.inverse_probability, self.log_weights = inverse_probability, log_weights
         n_sequences, (n_positions, n_labels) = len(potentials), potentials.node.shape
         self.lengths = np.diff(potentials.offsets)
@@ -67,6 +68,10 @@ class BoostingState:
         self._shapes = _shapes(lists) if bound == "loose" else None
         self.last_gain, self.total, self.reference = 0.0, 0.0, 0.0
         self._refresh()
+
+    @property
+    def potentials(self) -> ChainPotentials:
+        return self._scores.now
 
     @property
     def log_loss(self) -> float:
@@ -115,10 +120,9 @@ class BoostingState:
         lists, n_labels = self.lists, self.lists.n_labels
         if feature < lists.n_attributes * n_labels:
             positions, values = lists.entries_of(feature // n_labels)
-            np.add.at(self.potentials.node, (positions, feature % n_labels), step * values)
+            self._scores.update_attribute(positions, values, feature % n_labels, step)
         else:
-            pair = feature - lists.n_attributes * n_labels
-            self.potentials.edge[pair // n_labels, pair % n_labels] += step
+            self._scores.update_pair(*divmod(feature - lists.n_attributes * n_labels, n_labels), step)
         touched, widths = lists.widths_of(feature)
         self._log_ceilings[touched] += abs(step) * widths
         looked_at = touched[self._matters(touched)]
