@@ -9,8 +9,8 @@ import numpy as np
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
 from labseq_core.learners.options import L1, L2, MAX_ITER, TOL
-from labseq_core.learners.penalised import Loss, PenalisedLearner
-from labseq_core.losses import log_loss
+from labseq_core.learners.penalised import PenalisedLearner
+from labseq_core.losses import LOG, Loss
 from labseq_core.progress import Recorder
 
 
@@ -43,7 +43,7 @@ class MaxEnt(PenalisedLearner):
         self.tol = tol
 
     def _loss(self, encoded: EncodedSequences) -> Loss:
-        return log_loss
+        return LOG
 
     def _learn(
         self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder

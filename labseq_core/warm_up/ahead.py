@@ -104,7 +104,7 @@ PARTS = {
     "features": Part("features", _features),
     **{
         method_id: Part(METHODS[method_id].title, lambda method_id=method_id: _learner(method_id))
-        for method_id in dict.fromkeys((*_FIRST, *(method.id for method in METHODS.values() if not method.source)))
+        for method_id in dict.fromkeys((*_FIRST, *(name for name in METHODS if not METHODS.source_of(name))))
     },
     "explanations": Part("explanations", _explanations),
 }

@@ -19,7 +19,7 @@ from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice,
 from labseq_core.experiments.plan.tasks import points_of
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Linear, Polynomial, parse_kernel
-from labseq_core.learners.registry import find_method, method_options
+from labseq_core.learners.registry import METHODS, find_method, method_options
 
 SAMPLE = 400  # sequences from which the kind of a corpus is known
 START_SECONDS = 2.5  # a process, its imports, the corpus, routines that were compiled before
@@ -108,7 +108,7 @@ def fit_cost(choice: MethodChoice, size: DataSize) -> tuple[float, float]:
     if base in _KERNEL_METHODS:
         seconds, megabytes = _kernel_cost(base, options, size)
         return _TIMES_BASE.get(method.id, 1.0) * seconds, megabytes
-    if method.source:  # nobody has measured it
+    if METHODS.source_of(method.id):  # nobody has measured it
         options = {**options, "max_iter": _UNKNOWN}
         work, constant = _MODELS["crf"]
     else:

@@ -34,6 +34,7 @@ NOT_COUNTED = {
     "data/formats/writers.py": "a run writes no corpus",
     "archives.py": "keeps arrays as they are",
     "checks.py": "refuses input, or hands it on",
+    "registry.py": "finds things by name",
     "compiling/code_cache.py": "keeps machine code",
     "compiling/threads.py": "shares out work; numbers do not depend on how (tested)",
     "places.py": "where files lie",
