@@ -9,6 +9,7 @@ import numpy as np
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.cost import DataSize, Options, gradient_cost
 from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
 from labseq_core.learners.penalised import PenalisedLearner
 from labseq_core.losses import LOG, LOSSES, Loss
@@ -18,6 +19,11 @@ NOISE = 0.1  # standard deviation of a perturbation, relative to that of the wei
 WORTHWHILE = 1e-4  # relative gain for which a restart is followed by another
 LARGEST = 1e140  # a loss to start from: a solver squares its gradient
 _LOSSES_HELP = "; ".join(f"{loss.name}: {loss.formula}{', convex' * loss.convex}" for loss in LOSSES.values())
+
+
+def _cost(options: Options, size: DataSize) -> tuple[float, float]:
+    loss = LOSSES[options["loss"]]
+    return gradient_cost(loss.iterations, loss.seconds)(options, size)
 
 
 class CRF(PenalisedLearner):
@@ -42,6 +48,7 @@ class CRF(PenalisedLearner):
 
     method_id, title, summary, where = LOG.method_id, LOG.title, LOG.summary, LOG.where
     probabilistic = True
+    cost = _cost
     options = (
         Option("loss", "choice", LOG.name, f"What is summed over sequences. {_LOSSES_HELP}.", choices=LOSSES,
                where="T 2.2.2, 2.2.3, 3.2; B 24"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.cost import gradient_cost
 from labseq_core.learners.options import L1, L2, MAX_ITER, TOL
 from labseq_core.learners.penalised import PenalisedLearner
 from labseq_core.losses import LOG, Loss
@@ -35,6 +36,7 @@ class MaxEnt(PenalisedLearner):
     where = "lecture slides, flat classification with a sliding window"
     probabilistic = True
     options = (L2, L1, MAX_ITER, TOL)
+    cost = gradient_cost(80, 3e-9)
 
     def __init__(self, l2: float = 1.0, l1: float = 0.0, max_iter: int = 300, tol: float = 1e-3):
         self.l2 = l2

@@ -9,6 +9,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair, SequenceLearner
+from labseq_core.learners.cost import counting_cost
 from labseq_core.learners.options import SMOOTHING
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
@@ -44,6 +45,7 @@ class NaiveBayes(SequenceLearner):
     where = "lecture slides, Naive Bayes"
     probabilistic = True
     options = (replace(SMOOTHING, default=0.001),)
+    cost = counting_cost(5e-8)
 
     def __init__(self, smoothing: float = 0.001):
         self.smoothing = smoothing

@@ -39,6 +39,7 @@ NOT_COUNTED = {
     "compiling/threads.py": "shares out work; numbers do not depend on how (tested)",
     "places.py": "where files lie",
     "data/limits.py": "how large an upload may be",
+    "learners/cost.py": "estimates time and memory; a fit does not ask",
     "learners/outside.py": "finds methods whose own sources are among the versions",
     "experiments/run/memory.py": "measures the machine",
 }
