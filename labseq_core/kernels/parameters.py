@@ -44,17 +44,17 @@ class Parameter:
             return plain
         raise LabSeqError(f"{self.name} is {value!r}; give {self.allowed}")
 
-    def _is_inside(self, value) -> bool:
+    def _is_inside(self, value: Any) -> bool:
         if self.kind is str:
             return value != ""
         from_below = (self.low is None or value >= self.low) and (self.above is None or value > self.above)
         return math.isfinite(value) and from_below and (self.high is None or value <= self.high)
 
-    def text(self, value) -> str:
+    def text(self, value: Any) -> str:
         """The value within the text of a kernel."""
         return quote(value, safe="[]") if self.kind is str else number_text(value)
 
-    def read(self, text: str):
+    def read(self, text: str) -> Any:
         """The value back from that text; a ValueError if it is none."""
         return unquote(text) if self.kind is str else self.kind(text)
 
