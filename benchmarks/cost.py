@@ -5,7 +5,7 @@
     labseq bench cost --csv tests/experiments/measured_fits.csv
 
 Seconds are those of the processor, of one thread, so that other work on the machine hardly counts. The constants of
-`labseq_core.experiments.plan.cost` come from this table, and tests hold the model to it.
+`labseq_core.learners` (`cost`) come from this table, and tests hold the model to it.
 """
 
 from __future__ import annotations

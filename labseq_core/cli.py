@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
     parser.add_argument(
         "--with", dest="methods_from", action="append", default=[], metavar="FILE.py",
-        help="a file with a method of your own, which can then be chosen like any other; may be given again",
+        help="a file with a method, kernel or loss of your own, which can then be chosen like any other; may be given again",
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"labseq {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -10,15 +10,17 @@ or a normalisation does is in the factors s. Attributes that training never saw 
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import ClassVar
+from dataclasses import MISSING, dataclass, fields, replace
+from numbers import Real
+from typing import ClassVar, cast
 
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
+from labseq_core.kernels.parameters import Parameter, number_text
+
+_FACTOR = Parameter("the factor of a kernel", 1.0, above=0.0)
 
 
 class Kernel(ABC):
@@ -29,6 +31,7 @@ class Kernel(ABC):
 
     # numpy's numbers leave multiplication to the kernel
     __array_ufunc__ = None
+    gp_iterations: ClassVar[int] = 60  # that a Gaussian process usually takes in it, for the estimated time
 
     @abstractmethod
     def terms(self) -> tuple[Term, ...]:
@@ -48,25 +51,49 @@ class Kernel(ABC):
 
 
 class BasicKernel(Kernel):
-    """A kernel that is a formula of inner products."""
+    """A kernel that is a formula of inner products: a frozen dataclass whose fields are its parameters."""
 
     name: ClassVar[str]  # in texts and in JSON
+    summary: ClassVar[str]  # how it compares two observations, in a few words
     attribute: str | None = None  # over those named so only, there or not; None: over all attributes, with values
 
     @property
     def polynomial(self) -> tuple[int, float] | None:
-        """(degree, constant) if it is a polynomial of the inner product."""
+        """(degree, constant) if it is a polynomial of the inner product: then it has explicit features."""
         return None
 
     @abstractmethod
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Turn inner products ⟨x, z⟩, (m, n), into kernel values, in place; left ⟨x, x⟩, (m, 1), right ⟨z, z⟩, (1, n)."""
 
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """What follows its name in texts, separated by colons; all have defaults."""
+        found = []
+        for each in fields(cast("type", cls)):
+            if each.default is MISSING:
+                raise LabSeqError(
+                    f"{cls.__name__}: {each.name} has no default; write {each.name} = parameter(default, help)"
+                )
+            found.append(Parameter(each.name, each.default, **each.metadata))
+        return tuple(found)
+
+    def __post_init__(self) -> None:
+        for parameter in self.parameters():
+            object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
+
     def terms(self) -> tuple[Term, ...]:
         return (Term(self),)
 
     def to_dict(self) -> dict:
         return {"kernel": self.name, **vars(self)}
+
+    def __str__(self) -> str:
+        """The first parameter is always written, the others unless they are the usual ones."""
+        parameters = list(self.parameters())
+        while len(parameters) > 1 and getattr(self, parameters[-1].name) == parameters[-1].default:
+            parameters.pop()
+        return ":".join([self.name, *(each.text(getattr(self, each.name)) for each in parameters)])
 
 
 @dataclass(frozen=True)
@@ -110,9 +137,9 @@ class Scaled(Kernel):
     part: Kernel
 
     def __post_init__(self) -> None:
-        factor = positive_number("the factor of a kernel", self.factor)
+        factor = _FACTOR.checked(self.factor)
         if isinstance(self.part, Scaled):
-            factor = positive_number("the factor of a kernel", factor * self.part.factor)
+            factor = _FACTOR.checked(factor * self.part.factor)
             object.__setattr__(self, "part", self.part.part)
         object.__setattr__(self, "factor", factor)
 
@@ -150,27 +177,3 @@ class Normalized(Kernel):
 
     def __str__(self) -> str:
         return f"normalized({self.kernel})"
-
-
-def positive_number(name: str, value: object) -> float:
-    """A checked parameter of a kernel."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < (number := float(value)) < math.inf:
-        return number
-    raise LabSeqError(f"{name} is {value!r}; give a number above 0")
-
-
-def number_not_below_zero(name: str, value: object) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= (number := float(value)) < math.inf:
-        return number
-    raise LabSeqError(f"{name} is {value!r}; give a number of at least 0")
-
-
-def whole_number(name: str, value: object, low: int, high: int) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool) and low <= (number := int(value)) <= high:
-        return number
-    raise LabSeqError(f"{name} is {value!r}; give a whole number from {low} to {high}")
-
-
-def number_text(value: float) -> str:
-    """The shortest text that is read back as the same number."""
-    return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value).replace("e+", "e")

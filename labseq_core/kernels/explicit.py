@@ -9,6 +9,7 @@ and normalisations of those.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import comb
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.kernels.base import Kernel
 from labseq_core.kernels.blocks import refuse_infinite, term_scale
-from labseq_core.kernels.conjunctions import Conjunctions, FeatureTable, Polynomials
+from labseq_core.kernels.conjunctions import MAX_DEGREE, Conjunctions, FeatureTable, Polynomials
 from labseq_core.kernels.linear import Linear
 from labseq_core.kernels.observations import Observations
 
@@ -45,6 +46,21 @@ def explicit_size(kernel: Kernel, encoded: EncodedSequences) -> ExplicitSize | N
     views = [positions.view(term.basic.attribute) for term in kernel.terms()]
     entries = sum(int(part.sizes(view).sum()) for part, view in zip(polynomials, views))
     return ExplicitSize(entries, sum(part.count_features(view) for part, view in zip(polynomials, views)))
+
+
+def features_of_a_token(kernel: Kernel, attributes: float) -> float | None:
+    """About how many a token with so many attributes has, whatever the data; None: the kernel has none."""
+    total = 0.0
+    for basic in (term.basic for term in kernel.terms()):
+        if basic.polynomial is None or basic.polynomial[0] > MAX_DEGREE:
+            return None
+        if basic.attribute is not None:
+            total += 1
+        elif basic.polynomial == (1, 0.0):
+            total += attributes
+        else:
+            total += sum(comb(round(attributes), k) for k in range(basic.polynomial[0] + 1))
+    return total
 
 
 class ExplicitMap:

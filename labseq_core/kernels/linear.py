@@ -14,10 +14,9 @@ class Linear(BasicKernel):
     """k(x, z) = ⟨x, z⟩: the methods with explicit weights in their dual form."""
 
     name = "linear"
+    summary = "what they share"
     polynomial = 1, 0.0
+    gp_iterations = 30
 
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Inner products are what it is."""
-
-    def __str__(self) -> str:
-        return self.name

@@ -6,22 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core.kernels.base import BasicKernel, number_not_below_zero, number_text, whole_number
-
-MAX_DEGREE = 20
+from labseq_core.kernels.base import BasicKernel
+from labseq_core.kernels.parameters import parameter
 
 
 @dataclass(frozen=True)
 class Polynomial(BasicKernel):
     """k(x, z) = (⟨x, z⟩ + constant)^degree: conjunctions of up to `degree` attributes; with constant 0, of exactly as many."""
 
-    degree: int = 2
-    constant: float = 1.0
+    degree: int = parameter(2, "Conjunctions of up to this many attributes.", low=1, high=20)
+    constant: float = parameter(1.0, "The larger, the less conjunctions count.", low=0.0)
     name = "poly"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", whole_number("degree", self.degree, 1, MAX_DEGREE))
-        object.__setattr__(self, "constant", number_not_below_zero("constant", self.constant))
+    summary = "and conjunctions of what they share"
 
     @property
     def polynomial(self) -> tuple[int, float]:
@@ -35,7 +31,3 @@ class Polynomial(BasicKernel):
             base = inner.copy()
             for _ in range(self.degree - 1):
                 np.multiply(inner, base, out=inner)
-
-    def __str__(self) -> str:
-        constant = "" if self.constant == 1.0 else f":{number_text(self.constant)}"
-        return f"{self.name}:{self.degree}{constant}"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core.kernels.base import BasicKernel, number_text, positive_number
+from labseq_core.kernels.base import BasicKernel
+from labseq_core.kernels.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,10 @@ class RBF(BasicKernel):
     attributes that only one of the two has. Narrow: only near duplicates are alike; very wide: all are.
     """
 
-    width: float = 1.0
+    width: float = parameter(1.0, "The distance at which likeness has fallen to 0.61.", above=0.0)
     name = "rbf"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "width", positive_number("width", self.width))
+    summary = "by distance"
+    gp_iterations = 150
 
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         # |x - z|² = ⟨x, x⟩ + ⟨z, z⟩ - 2 ⟨x, z⟩; rounding must not make it negative
@@ -32,6 +32,3 @@ class RBF(BasicKernel):
             inner /= self.width
             inner /= -2.0 * self.width
         np.exp(inner, out=inner)
-
-    def __str__(self) -> str:
-        return f"{self.name}:{number_text(self.width)}"

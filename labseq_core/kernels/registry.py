@@ -1,9 +1,8 @@
-"""Kernels as texts ("poly:2", "2*linear+rbf:0.5", "normalized(poly:3)") and from JSON."""
+"""The kernels by name; as texts ("poly:2", "2*linear+rbf:0.5", "normalized(poly:3)") and from JSON."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote
 
 from labseq_core.checks import LabSeqError
 from labseq_core.kernels.base import BasicKernel, Kernel, Normalized, Scaled, Sum
@@ -11,15 +10,28 @@ from labseq_core.kernels.linear import Linear
 from labseq_core.kernels.polynomial import Polynomial
 from labseq_core.kernels.rbf import RBF
 from labseq_core.kernels.token_match import TokenMatch
+from labseq_core.registry import Registry
 
-KERNELS: dict[str, type[BasicKernel]] = {kernel.name: kernel for kernel in (Linear, Polynomial, RBF, TokenMatch)}
-SYNTAX = "linear, poly:2 (degree), poly:2:0.5 (and constant), rbf:1 (width), token, normalized(poly:2), 2*poly:2+rbf:1"
+KERNELS: Registry[type[BasicKernel]] = Registry("kernel", (Linear, Polynomial, RBF, TokenMatch))
 MAX_TEXT, MAX_DEPTH = 300, 6  # characters, parentheses in one another
 _NORMALIZED = "normalized"
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[\d.]+(?:[eE][+-]?\d+)?)(?=\s*\*)|(?P<name>[a-z]+)(?P<arguments>(?::[^:+*()\s]+)*)|(?P<sign>[+*()]))"
+    r"\s*(?:(?P<number>[\d.]+(?:[eE][+-]?\d+)?)(?=\s*\*)|"
+    r"(?P<name>[a-z][a-z0-9_-]*)(?P<arguments>(?::[^:+*()\s]+)*)|(?P<sign>[+*()]))"
 )
-_ARGUMENTS = {"linear": (), "poly": (int, float), "rbf": (float,), "token": (unquote,)}  # how each is read
+
+
+def syntax() -> str:
+    """How each kernel is written, for forms and messages."""
+    return ", ".join([*map(_written, KERNELS.values()), "normalized(poly:2)", "2*poly:2+rbf:1"])
+
+
+def _written(kernel: type[BasicKernel]) -> str:
+    """Its text with all parameters, and their names: poly:2:1 (degree, constant)."""
+    parameters = kernel.parameters()
+    names = ", ".join(each.name for each in parameters)
+    text = ":".join([kernel.name, *(each.text(each.default) for each in parameters)])
+    return f"{text} ({names})" if names else text
 
 
 def parse_kernel(text: str) -> Kernel:
@@ -55,7 +67,7 @@ class _Reader:
     def __init__(self, text: str):
         self.text = text
         if not isinstance(text, str) or len(text) > MAX_TEXT:
-            raise LabSeqError(f"a kernel is written as a text of at most {MAX_TEXT} characters: {SYNTAX}")
+            raise LabSeqError(f"a kernel is written as a text of at most {MAX_TEXT} characters: {syntax()}")
         self.tokens: list[re.Match] = []
         self.depth = 0
         place = 0
@@ -67,7 +79,7 @@ class _Reader:
             place = token.end()
 
     def error(self, why: str = "") -> LabSeqError:
-        return LabSeqError(f"kernel is {self.text!r}{why and ': ' + why}; write {SYNTAX}")
+        return LabSeqError(f"kernel is {self.text!r}{why and ': ' + why}; write {syntax()}")
 
     def next(self, kind: str, value: str | None = None) -> re.Match | None:
         """Take the next token if it is of this kind."""
@@ -107,11 +119,10 @@ class _Reader:
         if name == _NORMALIZED and not arguments:
             self.expect("(")
             return Normalized(self.inside())
-        readers = _ARGUMENTS.get(name)
-        if readers is None or len(arguments) > len(readers):
+        if name not in KERNELS or len(arguments) > len(parameters := KERNELS[name].parameters()):
             raise self.error()
         try:
-            return KERNELS[name](*(read(argument) for read, argument in zip(readers, arguments)))
+            return KERNELS[name](*(each.read(argument) for each, argument in zip(parameters, arguments)))
         except LabSeqError as problem:
             raise self.error(str(problem)) from None
         except ValueError:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote
 
 import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.kernels.base import BasicKernel
+from labseq_core.kernels.parameters import parameter
 
 CURRENT_WORD = "word"  # as templates and plain word lists name it: "word=casa"
 
@@ -22,8 +22,9 @@ class TokenMatch(BasicKernel):
     never saw, is like no other; if some have several at once, the number of those in common counts.
     """
 
-    attribute: str = CURRENT_WORD
+    attribute: str = parameter(CURRENT_WORD, "Which value must be the same: word, word[-1] or a column.")
     name = "token"
+    summary = "the same word or not"
     polynomial = 1, 0.0
 
     def __post_init__(self) -> None:
@@ -34,4 +35,4 @@ class TokenMatch(BasicKernel):
         """Inner products of what is there or not are the numbers in common."""
 
     def __str__(self) -> str:
-        return self.name if self.attribute == CURRENT_WORD else f"{self.name}:{quote(self.attribute, safe='[]')}"
+        return self.name if self.attribute == CURRENT_WORD else super().__str__()

@@ -25,6 +25,7 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
 from labseq_core.features.encoded import Attributes, Template
 from labseq_core.kernels import Kernel, kernel_from_dict
+from labseq_core.learners.cost import CostModel, gradient_cost
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
 from labseq_core.learners.saved_values import facts_in, history_in, names_in
@@ -68,6 +69,7 @@ class SequenceLearner:
     where: ClassVar[str]  # chapter and section in the documents
     options: ClassVar[tuple[Option, ...]]
     probabilistic: ClassVar[bool] = False
+    cost: ClassVar[CostModel] = gradient_cost(110, 2e-9)  # of a training, estimated; who does not say costs like a CRF
     has_weights: ClassVar[bool] = False  # of attributes or pairs of labels, to be looked at
     facts: ClassVar[tuple[str, ...]] = ()  # fitted numbers and texts that are saved with the model
 

@@ -23,6 +23,7 @@ from labseq_core.learners.boosting_record import (
     finite_loss,
     round_numbers,
 )
+from labseq_core.learners.cost import rounds_cost
 from labseq_core.learners.development import Development
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, Option
@@ -79,6 +80,7 @@ class BoostingLearner(LinearLearner):
     """
 
     inverse_probability: ClassVar[bool] = True  # the exponential loss; else the log loss
+    cost = rounds_cost(5e-10)
     facts = ("n_rounds_", "best_round_", "n_selected_", "n_observed_", "feature_fraction_", "stop_reason_")
 
     bound: str

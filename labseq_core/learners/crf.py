@@ -1,31 +1,36 @@
-"""Conditional random fields and their kin: one model, four losses. T 2.2, 2.3, 3.2; B 4, 6."""
+"""Conditional random fields and their kin: one model, several losses. T 2.2, 2.3, 3.2; B 4, 6."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.cost import DataSize, Options, gradient_cost
 from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
-from labseq_core.learners.penalised import Loss, PenalisedLearner
-from labseq_core.losses import LOSSES, exponential_loss
+from labseq_core.learners.penalised import PenalisedLearner
+from labseq_core.losses import LOG, LOSSES, Loss
 from labseq_core.progress import Recorder
 
 NOISE = 0.1  # standard deviation of a perturbation, relative to that of the weights
 WORTHWHILE = 1e-4  # relative gain for which a restart is followed by another
 LARGEST = 1e140  # a loss to start from: a solver squares its gradient
+_LOSSES_HELP = "; ".join(f"{loss.name}: {loss.formula}{', convex' * loss.convex}" for loss in LOSSES.values())
+
+
+def _cost(options: Options, size: DataSize) -> tuple[float, float]:
+    loss = LOSSES[options["loss"]]
+    return gradient_cost(loss.iterations, loss.seconds)(options, size)
 
 
 class CRF(PenalisedLearner):
     """Minimises a loss summed over sequences + (l2/2) ‖w‖² + l1 ‖w‖₁.
 
-    loss "log": Σ_i -log p(y^i | x^i), convex.   "exp": Σ_i π^{l_i} (1/p(y^i | x^i) - 1), π = length_decay, convex.
-    "marginal": Σ_i (1/l_i) Σ_t -log p(y_t^i | x^i).   "marginal-exp": Σ_i Σ_t 1/p(y_t^i | x^i).   The last two are not
-    convex: with restarts > 0 the optimum is perturbed and improved again until that gains nothing.
+    A loss that is not convex has several minima: with restarts > 0 the optimum is perturbed and improved again until that
+    gains nothing.
 
     Examples
     --------
@@ -41,24 +46,22 @@ class CRF(PenalisedLearner):
     True
     """
 
-    method_id = "crf"
-    title = "CRF"
-    summary = "Conditional random field: the probability of the whole labelling is made as large as possible."
-    where = "thesis 2.2.2, 2.3.1"
+    method_id, title, summary, where = LOG.method_id, LOG.title, LOG.summary, LOG.where
     probabilistic = True
+    cost = _cost
     options = (
-        Option("loss", "choice", "log", "log: whole sequence; exp: bound on wrong labellings; marginal(-exp): token by token.",
-               choices=tuple(LOSSES), where="T 2.2.2, 2.2.3, 3.2; B 24"),
+        Option("loss", "choice", LOG.name, f"What is summed over sequences. {_LOSSES_HELP}.", choices=LOSSES,
+               where="T 2.2.2, 2.2.3, 3.2; B 24"),
         L2,
         L1,
         Option("length_decay", "float", 1.0, "π of the exp loss: a sequence of length l counts π^l times. 1 over the number of "
                "labels keeps long sequences from owning all weight.", low=1e-6, high=1.0, where="T 3.12"),
         CONSTRAINTS,
-        Option("restarts", "int", 0, "Marginal losses: at most so many restarts from a perturbed optimum.", low=0, high=1000,
-               where="T 2.3.2", advanced=True),
+        Option("restarts", "int", 0, "Losses that are not convex: at most so many restarts from a perturbed optimum.", low=0,
+               high=1000, where="T 2.3.2", advanced=True),
         MAX_ITER,
         TOL,
-        replace(SEED, help="Marginal losses: seed of the perturbations; the same seed gives the same model."),
+        replace(SEED, help="Losses that are not convex: seed of the perturbations; the same seed gives the same model."),
         START_STOP,
     )  # fmt: skip
 
@@ -87,18 +90,19 @@ class CRF(PenalisedLearner):
         self.start_stop = start_stop
 
     def _loss(self, encoded: EncodedSequences) -> Loss:
-        if self.loss == "exp":
-            return partial(exponential_loss, log_weights=np.log(self.length_decay) * np.diff(encoded.offsets))
-        return LOSSES[self.loss]
+        loss = LOSSES[self.loss]
+        if loss.has_length_decay:
+            return loss.weighted(np.log(self.length_decay) * np.diff(encoded.offsets))
+        return loss
 
     def _learn(
         self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
     ) -> None:
-        scoring, start = self._scoring(encoded), self._start()
-        if self.loss != "log":
-            value, _ = self._loss(encoded)(scoring.potentials(start), labels)
+        scoring, start, loss = self._scoring(encoded), self._start(), self._loss(encoded)
+        if loss.may_overflow:
+            value, _ = loss(scoring.potentials(start), labels)
             require(value < LARGEST, self._way_out(encoded))
-        parts = 1 + (self.restarts if self.loss.startswith("marginal") else 0)
+        parts = 1 + (0 if loss.convex else self.restarts)
         recorder.part = 0, parts
         best = self._minimise(scoring, labels, start.flat, dev, recorder)
         random = np.random.default_rng(self.seed)
@@ -119,5 +123,8 @@ class CRF(PenalisedLearner):
         problem = f"the {self.loss} loss is too large to start with"
         if self._init is not None:
             return f"{problem}, with the weights of init; leave init out"
-        decay, longest = 1.0 / len(self.classes_), int(np.diff(encoded.offsets).max())
-        return f"{problem}: the longest sequence has {longest} tokens; set length_decay to about {decay:.2g}"
+        longest = int(np.diff(encoded.offsets).max())
+        problem = f"{problem}: the longest sequence has {longest} tokens"
+        if LOSSES[self.loss].has_length_decay:
+            return f"{problem}; set length_decay to about {1.0 / len(self.classes_):.2g}"
+        return f"{problem}; leave out the longest, or choose another loss"

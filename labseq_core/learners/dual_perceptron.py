@@ -8,6 +8,7 @@ from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, vi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.route import perceptron_costs, route_of_updates
+from labseq_core.learners.cost import kernel_cost, one_pass
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, SEED, Option
@@ -52,6 +53,11 @@ class DualPerceptron(KernelLearner):
     title = "Dual perceptron"
     summary = "The perceptron with kernels: what it got wrong in training votes, by likeness, for and against labels."
     where = "thesis Algorithm 6; lecture slides"
+    cost = kernel_cost(
+        explicit=lambda options, size, entries: 1e-9 * options["epochs"] * one_pass(size, entries),
+        gram=lambda options, size: 3.5e-9 * options["epochs"] * size.tokens * (1000 + size.observations / 10),
+        times_entries=190,
+    )
     options = (
         KERNEL,
         ETA,

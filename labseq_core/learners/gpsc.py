@@ -13,6 +13,7 @@ from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.cost import gp_iterations, kernel_cost, one_pass
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
@@ -89,6 +90,17 @@ class GPSC(KernelLearner):
     summary = "The CRF with kernels: a Gaussian process prior on functions, and the most probable function is taken."
     where = "thesis 5.2, 5.3.1, 5.3.4; GP paper"
     probabilistic = True
+    cost = kernel_cost(
+        explicit=lambda options, size, entries: 2e-9 * gp_iterations(options) * one_pass(size, entries),
+        gram=lambda options, size: (
+            5e-9 * size.observations**2
+            + gp_iterations(options) * (2e-10 * size.labels * size.observations**2 + 2e-9 * one_pass(size))
+        ),
+        low_rank=lambda options, size, rank: (
+            2e-9 * size.observations * rank * (rank / 4 + gp_iterations(options) * size.labels)
+        ),
+        times_entries=14,
+    )
     options = (
         GP_KERNEL,
         GP_L2,

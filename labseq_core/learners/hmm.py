@@ -9,6 +9,7 @@ import numpy as np
 from labseq_core.archives import LoadedArrays
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair, SequenceLearner
+from labseq_core.learners.cost import counting_cost
 from labseq_core.learners.options import SMOOTHING, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
@@ -54,6 +55,7 @@ class HMM(SequenceLearner):
     summary = "Hidden Markov model: counts of label pairs and of words per label; no optimisation at all."
     where = "lecture slides; thesis 4.6"
     probabilistic = True
+    cost = counting_cost(2e-8)
     options = (
         Option("emissions", "choice", "word",
                "What a label emits: the current word alone, or all attributes, each column independent of the others.",

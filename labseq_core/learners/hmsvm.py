@@ -12,6 +12,7 @@ from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map
 from labseq_core.kernels.route import margin_costs, route_of_updates
+from labseq_core.learners.cost import kernel_cost
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
@@ -107,6 +108,11 @@ class HMSVM(KernelLearner):
         "Hidden Markov support vector machine: the true labelling shall win by a margin; few labellings decide which."
     )
     where = "thesis chapter 4"
+    cost = kernel_cost(
+        explicit=lambda options, size, entries: 5e-5 * size.tokens * (1 + entries / 20),
+        gram=lambda options, size: 1.8e-7 * size.tokens * (2000 + size.observations),
+        times_entries=30,
+    )
     options = (
         Option("C", "float", 1.0, "How much a violated margin costs: the larger, the closer to the training data.", low=1e-6,
                high=1e6, log_scale=True, where="T 4.2.2"),

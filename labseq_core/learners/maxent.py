@@ -8,9 +8,10 @@ import numpy as np
 
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.cost import gradient_cost
 from labseq_core.learners.options import L1, L2, MAX_ITER, TOL
-from labseq_core.learners.penalised import Loss, PenalisedLearner
-from labseq_core.losses import log_loss
+from labseq_core.learners.penalised import PenalisedLearner
+from labseq_core.losses import LOG, Loss
 from labseq_core.progress import Recorder
 
 
@@ -36,6 +37,7 @@ class MaxEnt(PenalisedLearner):
     probabilistic = True
     has_pairs = False
     options = (L2, L1, MAX_ITER, TOL)
+    cost = gradient_cost(80, 3e-9)
 
     def __init__(self, l2: float = 1.0, l1: float = 0.0, max_iter: int = 300, tol: float = 1e-3):
         self.l2 = l2
@@ -44,7 +46,7 @@ class MaxEnt(PenalisedLearner):
         self.tol = tol
 
     def _loss(self, encoded: EncodedSequences) -> Loss:
-        return log_loss
+        return LOG
 
     def _learn(
         self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder

@@ -9,6 +9,7 @@ import numpy as np
 from labseq_core.archives import LoadedArrays
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair, SequenceLearner
+from labseq_core.learners.cost import counting_cost
 from labseq_core.learners.options import SMOOTHING
 from labseq_core.progress import Recorder
 from labseq_core.scoring.column_counts import ColumnModel
@@ -45,6 +46,7 @@ class NaiveBayes(SequenceLearner):
     where = "lecture slides, Naive Bayes"
     probabilistic = True
     options = (replace(SMOOTHING, default=0.001),)
+    cost = counting_cost(5e-8)
 
     model_: TokenCounts
 

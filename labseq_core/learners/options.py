@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from labseq_core.checks import LabSeqError
 from labseq_core.kernels import Kernel, parse_kernel
-from labseq_core.kernels.registry import SYNTAX
+from labseq_core.kernels.registry import syntax
 
 # Numbers of numpy count too: grids of a search are made of them.
 KINDS = {"float": (Real,), "int": (Integral,), "bool": (bool, np.bool_), "choice": (str,), "kernel": (Kernel,)}
@@ -27,7 +28,7 @@ class Option:
     help: str
     low: float | None = None
     high: float | None = None
-    choices: tuple[str | None, ...] = ()  # None is shown and typed as "none"
+    choices: Collection[str | None] = ()  # or a registry; None is shown and typed as "none"
     log_scale: bool = False  # a form offers powers of ten
     where: str = ""  # equation or section
     advanced: bool = False  # a form hides it at first
@@ -53,7 +54,7 @@ class Option:
         if self.kind == "choice":
             return ", ".join(map(shown_choice, self.choices))
         if self.kind == "kernel":
-            return f"a kernel such as Polynomial(2), written {SYNTAX}"
+            return f"a kernel such as Polynomial(2), written {syntax()}"
         noun = "a whole number" if self.kind == "int" else "a number"
         if self.low is not None and self.high is not None:
             noun += f" from {self.low:g} to {self.high:g}"

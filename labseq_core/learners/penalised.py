@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, ChainStatistics, forward_backward
+from labseq_core.chain import ChainStatistics, forward_backward
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.linear import LinearLearner
-from labseq_core.losses import log_loss
+from labseq_core.losses import Loss
 from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearScoring
 from labseq_core.solvers.smooth.lbfgs import minimise
@@ -20,7 +19,6 @@ from labseq_core.solvers.smooth.stopping import Minimum
 
 DEV_EVERY = 10  # iterations between two looks at the development data
 LEAST_CURVATURE = 0.01  # assumed where there is no penalty and no doubt left
-Loss = Callable[[ChainPotentials, np.ndarray], tuple[float, ChainStatistics]]
 
 
 class PenalisedLearner(LinearLearner):
@@ -89,7 +87,7 @@ class PenalisedLearner(LinearLearner):
         rules = {"max_iter": self.max_iter, "tol": self.tol, "recorder": recorder, "observe": observe}
         if self.l1:
             return minimise_l1(objective, start, self.l1, **rules)
-        return minimise(objective, start, **rules, diagonal=diagonal if loss is log_loss else None)
+        return minimise(objective, start, **rules, diagonal=diagonal if loss.curves_like_log else None)
 
     def _keep(self, found: Minimum, scoring: LinearScoring, dev, recorder: Recorder) -> None:
         self.model_ = self._model_of(scoring.weights(found.point))

@@ -8,6 +8,7 @@ from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.cost import epochs_cost
 from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, SEED, START_STOP, Option
 from labseq_core.progress import Recorder
@@ -36,6 +37,7 @@ class StructuredPerceptron(LinearLearner):
     title = "Averaged perceptron"
     summary = "Decode, compare with the truth, correct the weights; the average over all steps is the model."
     where = "thesis Algorithm 1"
+    cost = epochs_cost(1e-9)
     options = (
         Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1"),
         Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones."),

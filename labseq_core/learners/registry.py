@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from labseq_core.archives import archive_name, load_archive
-from labseq_core.checks import LabSeqError
+from labseq_core.checks import LabSeqError, require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import LogitBoost, SequenceBoost
 from labseq_core.learners.crf import CRF
@@ -23,6 +23,8 @@ from labseq_core.learners.outside import outside_learners
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.learners.sparse_gpsc import SparseGPSC
 from labseq_core.learners.token_boosting import AdaBoostMR, ViterbiBoost
+from labseq_core.losses import LOG, LOSSES, Loss
+from labseq_core.registry import Registry, loading
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,11 @@ class Method:
     where: str  # chapter and section in the documents
     options: tuple[Option, ...]
     preset: Mapping[str, object] = field(default_factory=dict)
-    source: str = ""  # of a method from outside: a hash of its file
 
     @classmethod
-    def of(cls, learner: type[SequenceLearner], source: str = "") -> Method:
+    def of(cls, learner: type[SequenceLearner]) -> Method:
         """The method that a learner is by itself, with all its options."""
-        said = learner.method_id, learner, learner.title, learner.summary, learner.where, learner.options
-        return cls(*said, source=source)
+        return cls(learner.method_id, learner, learner.title, learner.summary, learner.where, learner.options)
 
     def variant(self, id: str, title: str, summary: str, where: str, **preset: object) -> Method:
         """The same learner with fixed options under an id of its own."""
@@ -61,22 +61,14 @@ class Method:
         return {**self.preset, **options}
 
 
-_CRF = Method.of(CRF)
-_EXPONENTIAL = _CRF.variant(
-    "exp", "Exponential CRF",
-    "The chain model of the CRF under the loss of boosting: few labellings shall score higher than the true one.",
-    "thesis 3.2, 3.3.1; boosting paper 4", loss="exp",
-).without("restarts", "seed")  # fmt: skip
-_MARGINAL = _CRF.variant(
-    "crf-marginal", "Marginal CRF",
-    "The CRF made for single labels: the probability of each true label is made large, not that of all at once.",
-    "thesis 2.2.3, 2.3.2", loss="marginal",
-).without("length_decay")  # fmt: skip
-_MARGINAL_EXPONENTIAL = _CRF.variant(
-    "crf-marginal-exp", "Marginal exponential CRF",
-    "The marginal CRF with a loss that is hard on labels held for improbable: one over their probability.",
-    "boosting paper 6, Eq. 24-26", loss="marginal-exp",
-).without("length_decay")  # fmt: skip
+def _crf(loss: Loss) -> Method:
+    """The CRF that minimises a loss, with the options that matter then."""
+    needless = ["loss", *(["restarts", "seed"] if loss.convex else [])]
+    needless += [] if loss.has_length_decay else ["length_decay"]
+    preset = {} if loss is LOG else {"loss": loss.name}  # that is the default
+    said = loss.method_id, CRF, loss.title, loss.summary, loss.where
+    return Method(*said, CRF.options, preset).without(*needless)
+
 
 _GPS, _SPARSE_GPS = Method.of(GPSC), Method.of(SparseGPSC)
 _NEWTON = _GPS.variant(
@@ -90,53 +82,51 @@ _SPARSE_SEQUENCES = _SPARSE_GPS.variant(
     "thesis 5.3.3", basis="sequence",
 )  # fmt: skip
 
-_METHODS = (
-    Method.of(NaiveBayes),
-    Method.of(MaxEnt),
-    Method.of(HMM),
-    _CRF.without("loss", "length_decay", "restarts", "seed"),
-    _MARGINAL,
-    _MARGINAL_EXPONENTIAL,
-    _EXPONENTIAL,
-    Method.of(StructuredPerceptron),
-    Method.of(DualPerceptron),
-    Method.of(HMSVM),
-    _GPS.without("solver"),
-    _NEWTON,
-    _SPARSE_GPS.without("basis"),
-    _SPARSE_SEQUENCES,
-    Method.of(SequenceBoost),
-    Method.of(LogitBoost),
-    Method.of(AdaBoostMR),
-    Method.of(ViterbiBoost),
+METHODS: Registry[Method] = Registry(
+    "method",
+    (
+        Method.of(NaiveBayes),
+        Method.of(MaxEnt),
+        Method.of(HMM),
+        *map(_crf, LOSSES.values()),
+        Method.of(StructuredPerceptron),
+        Method.of(DualPerceptron),
+        Method.of(HMSVM),
+        _GPS.without("solver"),
+        _NEWTON,
+        _SPARSE_GPS.without("basis"),
+        _SPARSE_SEQUENCES,
+        Method.of(SequenceBoost),
+        Method.of(LogitBoost),
+        Method.of(AdaBoostMR),
+        Method.of(ViterbiBoost),
+    ),
+    key="id",
 )
-METHODS: dict[str, Method] = {method.id: method for method in _METHODS}
 
 
-def _take_in(method: Method) -> None:
+def _take_in(method: Method, source: str) -> None:
     """One from outside. Ids are written in configurations, titles in forms, names of classes in model files."""
+    name = method.learner.__name__
     for other in METHODS.values():
-        for what, own, taken in (
-            ("id", method.id, other.id),
-            ("title", method.title, other.title),
-            ("class name", method.learner.__name__, other.learner.__name__),
-        ):
-            if own == taken:
-                raise LabSeqError(
-                    f"there is a method with the {what} {own!r} already; give {method.learner.__name__} another"
-                )
-    METHODS[method.id] = method
+        is_free = method.title != other.title
+        require(is_free, f"there is a method with the title {method.title!r} already; give yours another")
+        is_free = method.learner is other.learner or name != other.learner.__name__
+        require(is_free, f"there is a method with the class name {name!r} already; give yours another")
+    with loading(source):
+        METHODS.add(method)
 
 
 for _found in outside_learners():
-    _take_in(Method.of(*_found))
+    _take_in(Method.of(_found.learner), _found.source)
+for _loss in LOSSES.values():
+    if _source := LOSSES.source_of(_loss.name):
+        _take_in(_crf(_loss), _source)
 
 
 def find_method(method_id: str) -> Method:
     """The method of an id."""
-    if method_id not in METHODS:
-        raise LabSeqError(f"there is no method {method_id!r}; choose from {', '.join(METHODS)}")
-    return METHODS[method_id]
+    return METHODS.find(method_id)
 
 
 def method_options(method_id: str) -> dict[str, Option]:

@@ -11,6 +11,7 @@ from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.cost import DataSize, Options, kernel_cost
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
 from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
@@ -27,6 +28,12 @@ SAMPLE = 10  # sequences of which the steepest is taken
 GROWTH = 1.3  # times as many coordinates as when all were fitted last: then they are again
 EVALUATIONS = 250  # about so often are all coordinates looked at while they are fitted
 PATH_ROWS = 100  # about how many rows of `path_` there are
+
+
+def _seconds(options: Options, size: DataSize, entries: float = 0.0) -> float:
+    """Coordinates are taken one sequence after the other; what is known of them grows with the observations."""
+    taken = options["coordinates"] or options["fraction"] * size.tokens
+    return 1.1e-3 * (taken * size.tokens) ** 0.5 + 3e-8 * taken * size.observations * size.labels
 
 
 class SparseGPSC(KernelLearner):
@@ -77,6 +84,7 @@ class SparseGPSC(KernelLearner):
     summary = "GP sequence classification with few observations: the steepest are taken one after the other."
     where = "thesis Algorithm 8, 5.3.2, 5.3.3; GP paper"
     probabilistic = True
+    cost = kernel_cost(explicit=_seconds, gram=_seconds, times_entries=14)
     options = (
         GP_KERNEL,
         GP_L2,

@@ -9,6 +9,7 @@ import numpy as np
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.boosting import BOUND, PATIENCE, ROUNDS, SMOOTHING, BoostingLearner
+from labseq_core.learners.cost import rounds_cost
 from labseq_core.scoring.linear import LinearWeights
 
 
@@ -36,6 +37,7 @@ class AdaBoostMR(BoostingLearner):
     probabilistic = True
     has_pairs = False
     options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
+    cost = rounds_cost(3e-10)
 
     def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):
         self.bound = bound
@@ -75,6 +77,7 @@ class ViterbiBoost(BoostingLearner):
     summary = "Boosting token by token with the true previous label at hand in training, and Viterbi decoding in use."
     where = "thesis 3.5, 3.6"
     options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
+    cost = rounds_cost(3e-10)
 
     def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):
         self.bound = bound

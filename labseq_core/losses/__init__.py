@@ -1,14 +1,14 @@
 """Losses see only potentials: (potentials, labels) -> value, and its derivative with respect to the potentials."""
 
-from labseq_core.losses.exponential import exponential_loss
-from labseq_core.losses.log import log_loss
-from labseq_core.losses.marginal import marginal_exponential_loss, marginal_log_loss
+from labseq_core.losses.base import Loss
+from labseq_core.losses.exponential import EXPONENTIAL, exponential_loss
+from labseq_core.losses.log import LOG, log_loss
+from labseq_core.losses.marginal import MARGINAL, marginal_log_loss
+from labseq_core.losses.marginal_exponential import MARGINAL_EXPONENTIAL, marginal_exponential_loss
+from labseq_core.registry import Registry
 
-LOSSES = {
-    "log": log_loss,
-    "exp": exponential_loss,
-    "marginal": marginal_log_loss,
-    "marginal-exp": marginal_exponential_loss,
-}
+LOSSES: Registry[Loss] = Registry("loss", (LOG, MARGINAL, MARGINAL_EXPONENTIAL, EXPONENTIAL))
 
-__all__ = ["LOSSES", "exponential_loss", "log_loss", "marginal_exponential_loss", "marginal_log_loss"]
+__all__ = [
+    "LOG", "LOSSES", "Loss", "exponential_loss", "log_loss", "marginal_exponential_loss", "marginal_log_loss",
+]  # fmt: skip

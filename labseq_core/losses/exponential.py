@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, ChainStatistics, path_statistics, rest_of, subtract_path
+from labseq_core.losses.base import Loss
 
 
 def exponential_loss(
@@ -24,3 +25,17 @@ def exponential_loss(
     lengths = np.diff(potentials.offsets)
     derivative = subtract_path(rest.statistics, labels, potentials.offsets, np.repeat(per_sequence, lengths))
     return value, derivative
+
+
+EXPONENTIAL = Loss(
+    name="exp",
+    function=exponential_loss,
+    formula="Σ_i π^{l_i} (1/p(y^i | x^i) - 1), π = length_decay",
+    method_id="exp",
+    title="Exponential CRF",
+    summary="The chain model of the CRF under the loss of boosting: few labellings shall score higher than the true one.",
+    where="thesis 3.2, 3.3.1; boosting paper 4",
+    has_length_decay=True,
+    iterations=220,
+    seconds=8e-9,
+)

@@ -12,6 +12,7 @@ from labseq_core.chain import (
     refuse_forbidden,
     subtract_path,
 )
+from labseq_core.losses.base import Loss
 
 
 def log_loss(potentials: ChainPotentials, labels: np.ndarray) -> tuple[float, ChainStatistics]:
@@ -21,3 +22,18 @@ def log_loss(potentials: ChainPotentials, labels: np.ndarray) -> tuple[float, Ch
     posterior = forward_backward(potentials)
     value = float(np.sum(posterior.log_partition - observed))
     return value, subtract_path(posterior.statistics, labels, potentials.offsets)
+
+
+LOG = Loss(
+    name="log",
+    function=log_loss,
+    formula="Σ_i -log p(y^i | x^i)",
+    method_id="crf",
+    title="CRF",
+    summary="Conditional random field: the probability of the whole labelling is made as large as possible.",
+    where="thesis 2.2.2, 2.3.1",
+    curves_like_log=True,
+    may_overflow=False,
+    iterations=110,
+    seconds=2e-9,
+)

@@ -23,6 +23,8 @@ from labseq_core.compiling import code_cache
 from labseq_core.explain.boosting import bound_curves
 from labseq_core.features import FeatureTemplate, encode_attributes
 from labseq_core.file_lock import lock
+from labseq_core.kernels import KERNELS, Kernel, Normalized, Polynomial
+from labseq_core.kernels.explicit import features_of_a_token
 from labseq_core.learners.options import Option
 from labseq_core.learners.registry import METHODS, make_learner, method_options
 
@@ -30,7 +32,6 @@ _HELD = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)  # what a lock says tha
 NICENESS = 10  # of the process beside a server, as of those that train: visitors come first
 WORDS = [*[["Ana", "lives", "in", "Lima", "."]] * 5, ["It", "rains"]]  # enough of one length for lanes
 LABELS = [*[["B", "O", "O", "B", "O"]] * 5, ["O", "O"]]
-KERNELS = ("linear", "poly:2", "poly:3", "rbf:1", "token", "normalized(poly:2)")
 
 
 class Part(NamedTuple):
@@ -76,7 +77,7 @@ def _choices(options: Mapping[str, Option]) -> Iterator[dict]:
     for name, option in options.items():
         for choice in option.choices:
             if name == "route":
-                yield from ({"kernel": kernel, name: choice} for kernel in KERNELS if _route_supports(kernel, choice))
+                yield from ({"kernel": kernel, name: choice} for kernel in _kernels(choice))
             elif choice != option.default and choice != "bio":  # no routine of its own, and not for these labels
                 yield {name: choice, **({"slack": "l1"} if name == "rescale" else {})}
     if "l1" in options:
@@ -85,8 +86,12 @@ def _choices(options: Mapping[str, Option]) -> Iterator[dict]:
         yield {"start_stop": True}
 
 
-def _route_supports(kernel: str, route: str) -> bool:
-    return route != "explicit" or kernel.startswith(("linear", "poly"))
+def _kernels(route: str) -> Iterator[Kernel]:
+    """Those that a route is for: each of LabSeq's own, and one whose features have values."""
+    own = [kernel() for name, kernel in KERNELS.items() if not KERNELS.source_of(name)]
+    for kernel in (*own, Normalized(Polynomial(2))):
+        if route != "explicit" or features_of_a_token(kernel, 1.0) is not None:
+            yield kernel
 
 
 _FIRST = (
@@ -99,7 +104,7 @@ PARTS = {
     "features": Part("features", _features),
     **{
         method_id: Part(METHODS[method_id].title, lambda method_id=method_id: _learner(method_id))
-        for method_id in dict.fromkeys((*_FIRST, *(method.id for method in METHODS.values() if not method.source)))
+        for method_id in dict.fromkeys((*_FIRST, *(name for name in METHODS if not METHODS.source_of(name))))
     },
     "explanations": Part("explanations", _explanations),
 }

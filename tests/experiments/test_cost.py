@@ -12,6 +12,7 @@ from benchmarks.cost import FEATURES, predicted_seconds
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.cost import START_SECONDS, TASK_SECONDS, data_size, expected_cost, fit_cost
 from labseq_core.kernels import Observations
+from labseq_core.learners import SequenceLearner
 from labseq_core.learners.registry import METHODS, method_options
 
 FACTOR = 4.0
@@ -100,3 +101,16 @@ def test_kernels_do_not_take_more_memory_than_they_may():
         assert seconds > 60
     low_rank = fit_cost(MethodChoice("gps", {"kernel": "rbf:8", "rank": 10}), size)
     assert low_rank[0] < fit_cost(MethodChoice("gps", {"kernel": "rbf:8"}), size)[0]
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if "route" in method_options(method)])
+def test_a_route_that_a_kernel_does_not_have_is_estimated_too(method):
+    """The training then says what is wrong; a form that is not complete yet must not break."""
+    size = data_size("toy-pos", FeatureChoice("S3"))
+    for kernel in ("rbf:1", "linear+rbf:1", "poly:9", "normalized(poly:2)", "token"):
+        assert min(fit_cost(MethodChoice(method, {"kernel": kernel, "route": "explicit"}), size)) > 0
+
+
+def test_a_method_that_says_nothing_costs_like_a_crf():
+    size = data_size("toy-pos", FeatureChoice("S3"))
+    assert SequenceLearner.cost({}, size) == fit_cost(MethodChoice("crf"), size)

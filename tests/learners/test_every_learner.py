@@ -20,7 +20,7 @@ every_probabilistic_method = pytest.mark.parametrize("method", [id for id, one i
 every_learner = pytest.mark.parametrize("learner", sorted({one.learner for one in METHODS.values()}, key=repr))
 # One id of each learner: what the other ids fix is the value of an option.
 one_of_each_learner = pytest.mark.parametrize(
-    "method", {one.learner: method for method, one in reversed(METHODS.items())}.values()
+    "method", {one.learner: method for method, one in reversed(list(METHODS.items()))}.values()
 )
 # A grid of two values for one option of each method.
 GRIDS = {

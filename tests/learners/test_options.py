@@ -7,7 +7,6 @@ from labseq_core import CRF, HMM, LabSeqError, StructuredPerceptron
 from labseq_core.kernels import RBF, Linear, Polynomial
 from labseq_core.kernels.registry import KERNELS
 from labseq_core.learners import make_learner
-from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import Option
 
 NUMBER = Option("l2", "float", 1.0, "help", low=0.0, high=10.0)
@@ -105,14 +104,17 @@ def test_a_kernel_has_a_plain_form():
 
 
 def test_what_a_form_asks_for_is_what_each_kernel_has():
-    assert KERNEL_PARAMETERS.keys() == KERNELS.keys()
-    for name, parameters in KERNEL_PARAMETERS.items():
-        usual = KERNELS[name]()
+    for name, kernel in KERNELS.items():
+        usual = kernel()
+        parameters = kernel.parameters()
         for parameter in parameters:
+            assert parameter.help, f"{name}: what {parameter.name} means"
             assert getattr(usual, parameter.name) == parameter.default
-            for value in (parameter.low, parameter.high):
-                parameter.check(value)
-                made = KERNELS[name](**{parameter.name: value})
-                assert getattr(made, parameter.name) == value
-        text = ":".join([name, *(str(parameter.default) for parameter in parameters)])
+            for bound in {parameter.low, parameter.high} - {None}:
+                assert getattr(kernel(**{parameter.name: parameter.kind(bound)}), parameter.name) == bound
+            if parameter.above is not None:
+                with pytest.raises(LabSeqError, match=f"give {parameter.allowed}"):
+                    kernel(**{parameter.name: parameter.above})
+        text = ":".join([name, *(parameter.text(parameter.default) for parameter in parameters)])
         assert KERNEL.parse(text) == usual
+        assert text in KERNEL.allowed

@@ -34,10 +34,12 @@ NOT_COUNTED = {
     "data/formats/writers.py": "a run writes no corpus",
     "archives.py": "keeps arrays as they are",
     "checks.py": "refuses input, or hands it on",
+    "registry.py": "finds things by name",
     "compiling/code_cache.py": "keeps machine code",
     "compiling/threads.py": "shares out work; numbers do not depend on how (tested)",
     "places.py": "where files lie",
     "data/limits.py": "how large an upload may be",
+    "learners/cost.py": "estimates time and memory; a fit does not ask",
     "learners/outside.py": "finds methods whose own sources are among the versions",
     "experiments/run/memory.py": "measures the machine",
 }

@@ -16,8 +16,8 @@ def versions(methods: Iterable[str] = ()) -> dict[str, str]:
 
     methods: ids; of those from outside the hash of their source is among the versions.
     """
-    known = (METHODS[method] for method in methods if method in METHODS)
-    return {**_installed(), **{f"method {method.id}": method.source for method in known if method.source}}
+    sources = {f"method {method}": source for method in methods if (source := METHODS.source_of(method))}
+    return {**_installed(), **sources}
 
 
 @lru_cache(maxsize=1)

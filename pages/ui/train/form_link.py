@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.config import shown_value
+from labseq_core.kernels import BasicKernel, parse_kernel
 from labseq_core.learners import METHODS, method_options
-from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import SEED
 from pages.ui.train.forms import BINS, FOLDS, MOST_SEQUENCES, WINDOWS
 
@@ -34,7 +34,7 @@ def _method_choices(choice: MethodChoice) -> Choices:
     choices: Choices = {}
     for name, value in choice.options.items():
         if specs[name].kind == "kernel":
-            choices |= _kernel_choices(f"{method}.{name}", value)
+            choices |= kernel_choices(f"{method}.{name}", value)
         else:
             choices[f"{method}.{name}"] = shown_value(value)
     if choice.search:
@@ -44,13 +44,13 @@ def _method_choices(choice: MethodChoice) -> Choices:
     return choices
 
 
-def _kernel_choices(key: str, text: str) -> Choices:
+def kernel_choices(key: str, text: str) -> Choices:
     """A simple kernel by its kind and parameters; any other as it is typed."""
-    kind, *values = text.split(":")
-    parameters = KERNEL_PARAMETERS.get(kind, ())
-    if len(values) > len(parameters):
+    kernel = parse_kernel(text)
+    if not isinstance(kernel, BasicKernel):
         return {key: text}
-    return {key: kind} | {f"{key}.{parameter.name}": value for parameter, value in zip(parameters, values)}
+    values = {f"{key}.{each.name}": shown_value(getattr(kernel, each.name)) for each in kernel.parameters()}
+    return {key: kernel.name, **values}
 
 
 def _other_choices(config: ExperimentConfig) -> tuple[Choices, list[str]]:

@@ -11,8 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from labseq_core.data.formats.registry import ReaderOption
 from labseq_core.experiments import MethodChoice
 from labseq_core.features import TEMPLATES
+from labseq_core.kernels import KERNELS
+from labseq_core.kernels.parameters import Parameter
 from labseq_core.learners import METHODS, method_options
-from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import SEED, Option, shown_choice
 
 _POWERS = range(-4, 5)
@@ -116,7 +117,7 @@ def _option_widget(method: str, option: Option, cells: Iterator[DeltaGenerator])
             return st.toggle(value=option.default, **shared)
         if option.kind == "choice":
             choices = list(map(shown_choice, option.choices))
-            return st.selectbox(options=choices, index=option.choices.index(option.default), **shared)
+            return st.selectbox(options=choices, index=choices.index(shown_choice(option.default)), **shared)
         if option.kind == "float" and option.log_scale:
             powers = _powers_of_ten(option)
             index = powers.index(f"{option.default:g}")
@@ -130,19 +131,23 @@ def _option_widget(method: str, option: Option, cells: Iterator[DeltaGenerator])
 
 def _kernel_widgets(option: Option, shared: dict[str, Any], cells: Iterator[DeltaGenerator]) -> str:
     """The kind of kernel, then its parameters; sums and the like can be typed. Gives the kernel's text."""
-    kinds = list(KERNEL_PARAMETERS)
+    kinds = list(KERNELS)
     usual = str(option.default).partition(":")[0]
     with next(cells):
         kind = st.selectbox(options=kinds, index=kinds.index(usual), accept_new_options=True, **shared) or ""
-    values = [
-        next(cells).number_input(
-            parameter.name, parameter.low, parameter.high, parameter.default, key=f"{shared['key']}.{parameter.name}",
-            format="%d" if parameter.kind == "int" else "%g", bind="query-params",
-            help=f"{parameter.help} Allowed: {parameter.allowed}.",
-        )
-        for parameter in KERNEL_PARAMETERS.get(kind, ())
-    ]  # fmt: skip
-    return ":".join([kind, *map(str, values)])
+    parameters = KERNELS[kind].parameters() if kind in KERNELS else ()
+    texts = [each.text(_parameter_widget(each, f"{shared['key']}.{each.name}", next(cells))) for each in parameters]
+    return ":".join([kind, *texts])
+
+
+def _parameter_widget(parameter: Parameter, key: str, cell: DeltaGenerator) -> Any:
+    help_text = f"{parameter.help} Allowed: {parameter.allowed}."
+    shared = {"label": parameter.name, "key": key, "bind": "query-params", "help": help_text}
+    if parameter.kind is str:
+        return cell.text_input(value=parameter.default, **shared)
+    low = parameter.low if parameter.above is None else parameter.above
+    bounds = {"min_value": low, "max_value": parameter.high, "value": parameter.default}
+    return cell.number_input(format="%d" if parameter.kind is int else "%g", **bounds, **shared)
 
 
 def _powers_of_ten(option: Option) -> list[str]:

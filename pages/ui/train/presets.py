@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice
-from labseq_core.learners.kernel_options import KERNEL_PARAMETERS
 from labseq_core.learners.options import shown_choice
 from labseq_core.learners.registry import METHODS, method_options
+from pages.ui.train.form_link import kernel_choices
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,6 @@ def form_choices(config: ExperimentConfig) -> dict[str, str | list[str]]:
 
 
 def _option_choices(key: str, kind: str, value) -> dict[str, str]:
-    if kind != "kernel":
-        return {key: f"{value:g}" if isinstance(value, float) else shown_choice(value)}
-    name, *values = str(value).split(":")
-    if name not in KERNEL_PARAMETERS:
-        return {key: str(value)}
-    return {key: name} | {f"{key}.{spec.name}": text for spec, text in zip(KERNEL_PARAMETERS[name], values)}
+    if kind == "kernel":
+        return kernel_choices(key, str(value))
+    return {key: f"{value:g}" if isinstance(value, float) else shown_choice(value)}
