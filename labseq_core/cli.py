@@ -116,9 +116,10 @@ def _features(made: argparse.ArgumentParser) -> None:
 
 def _reading(made: argparse.ArgumentParser) -> None:
     from labseq_core.data.formats.registry import FORMATS
+    from labseq_core.data.formats.source import ENCODINGS
 
     made.add_argument("--format", choices=list(FORMATS), help="file format (default: by name and contents)")
-    made.add_argument("--encoding", choices=("utf-8", "latin-1"), default="utf-8", help="default utf-8")
+    made.add_argument("--encoding", choices=ENCODINGS, help="how characters are stored in the file (default utf-8)")
     made.add_argument(
         "--label", help="label column: a number (CoNLL, from 0; -1 is the last) or a name (other formats)"
     )
@@ -211,6 +212,8 @@ def _runs_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _model_commands(commands) -> None:
+    from labseq_core.data.formats.registry import written_extensions
+
     train = _command(commands, "train", models.train, "Train a model on a file of your own.")
     train.add_argument("file", help="a labelled corpus file")
     train.add_argument("--model", required=True, help="where to write the model (.npz)")
@@ -221,7 +224,8 @@ def _model_commands(commands) -> None:
     predict = _command(commands, "predict", models.predict, "Label a file with a model.")
     predict.add_argument("model")
     predict.add_argument("file", help="a corpus file, with or without labels")
-    predict.add_argument("--output", help="where to write it (.conll or .csv; default: CoNLL on standard output)")
+    endings = ", ".join(written_extensions())
+    predict.add_argument("--output", help=f"where to write it ({endings}; default: CoNLL on standard output)")
     predict.add_argument("--unlabelled", action="store_true", help="the file has no labels")
     _reading(predict)
 

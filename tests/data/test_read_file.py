@@ -57,7 +57,7 @@ def test_format_and_options_are_passed_on():
 
 
 def test_unknown_format_and_option():
-    with pytest.raises(LabSeqError, match="unknown format 'xml'; choose one of conll, conllu, table, jsonl"):
+    with pytest.raises(LabSeqError, match="there is no file format 'xml'; choose from conll, conllu, table, jsonl"):
         read_file(b"a X\n", format="xml")
     with pytest.raises(LabSeqError, match="jsonl has no option 'label_column'; it has encoding"):
         read_file(b"{}", format="jsonl", label_column=1)
