@@ -22,6 +22,7 @@ from labseq_core.features import TEMPLATES
 from tests.conftest import REPOSITORY
 
 SECONDS = 180  # a loaded machine
+SLASHES = "the/DET dog/NOUN barks/VERB\na/DET cat/NOUN\n"
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
@@ -79,10 +80,8 @@ def said(*words):
 place = Path(sys.argv[1])
 assert "dice" in said("datasets", "list") and "Which of two dice" in said("datasets", "info", "dice")
 assert "balanced_accuracy" in said("compare", "--help") and "shape" in said("compare", "--help")
-(place / "my.slashes").write_text("the/DET dog/NOUN barks/VERB\\na/DET cat/NOUN\\n")
-for more in ([], ["--format", "slashes"]):
-    shown = said("train", str(place / "my.slashes"), "--model", str(place / "m.npz"), "--method", "hmm", *more)
-    assert "3 labels, 2 sequences" in shown
+train = "train", str(place / "my.slashes"), "--model", str(place / "m.npz"), "--method", "hmm"
+assert "3 labels, 2 sequences" in said(*train)  # by the ending
 
 config = ExperimentConfig("dice", (MethodChoice("hmm"), MethodChoice("naive-bayes")), FeatureChoice("shape"), folds=2)
 assert expected_cost(config).by_label["HMM"] > 0
@@ -114,7 +113,24 @@ print("seen")
 """
 
 
+def test_choices_of_the_command_line_have_them(own, tmp_path):
+    (tmp_path / "plain").write_text(SLASHES, encoding="utf-8")
+    words = [
+        "train",
+        str(tmp_path / "plain"),
+        "--format",
+        "slashes",
+        "--model",
+        str(tmp_path / "m.npz"),
+        "--method",
+        "hmm",
+    ]
+    done = python("-m", "labseq_core.cli", "--with", str(own), *words, place=tmp_path)
+    assert "3 labels, 2 sequences" in done.stdout, done.stderr
+
+
 def test_commands_and_pages_show_them(own, tmp_path):
+    (tmp_path / "my.slashes").write_text(SLASHES, encoding="utf-8")
     done = python("-c", SEEN, str(tmp_path), place=tmp_path, LABSEQ_WITH=str(own))
     assert done.stdout.endswith("seen\n"), done.stderr[-3000:]
 
