@@ -17,12 +17,6 @@ METHODS_HELP = (
     "methods separated by commas, options after colons, values to choose from with | between them: "
     "'crf:l2=0.1,hmm,gps:kernel=poly:2:l2=0.3|1|3'"
 )
-# Written out here, since loading what knows them would make every command slow; a wrong one is refused there.
-FEATURES_HELP = "S1, S2, S3, POS, prosody, custom"
-METRICS_HELP = (
-    "accuracy, sequence_accuracy, span_f1, span_precision, span_recall, log_loss, brier, ece, aurc, used_share, "
-    "n_parameters, model_bytes, train_seconds, predict_seconds, peak_megabytes"
-)
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
     "crf": "our CRF beside python-crfsuite: time, memory, tagging speed",
@@ -40,11 +34,9 @@ BENCHMARKS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the command line, do it, and turn errors into one line."""
-    parser = _parser()
-    chosen = parser.parse_args(arguments)
     try:
-        if chosen.methods_from:
-            _load_methods(chosen.methods_from)
+        _load_outside(arguments)
+        chosen = _parser().parse_args(arguments)
         return chosen.run(chosen) or 0
     except LabSeqError as problem:
         print(f"labseq: {' '.join(str(problem).split())}", file=sys.stderr)
@@ -61,10 +53,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _load_methods(files: Sequence[str]) -> None:
-    """Here and in the processes that this one starts; what is wrong with a file is told before any of them begins."""
-    os.environ[WITH_VARIABLE] = os.pathsep.join(str(Path(name).resolve()) for name in files)
-    importlib.import_module("labseq_core.learners.registry")
+def _load_outside(arguments: Sequence[str] | None) -> None:
+    """Before the command line is read, whose choices and help name what comes from outside too. What is wrong with a file is
+    told before any of the processes begins that this one starts and that load it as well.
+    """
+    parser = OneLineParser(prog="labseq", add_help=False, allow_abbrev=False)
+    _with_files(parser)
+    files = parser.parse_known_args(arguments)[0].outside
+    if files:
+        os.environ[WITH_VARIABLE] = os.pathsep.join(str(Path(name).resolve()) for name in files)
+    if os.environ.get(WITH_VARIABLE):
+        importlib.import_module("labseq_core.learners.registry")
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -79,10 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     from labseq_core import __version__
 
     parser = OneLineParser(prog="labseq", description="A laboratory for label sequence learning.")
-    parser.add_argument(
-        "--with", dest="methods_from", action="append", default=[], metavar="FILE.py",
-        help="a file with a method, kernel or loss of your own, which can then be chosen like any other; may be given again",
-    )  # fmt: skip
+    _with_files(parser)
     parser.add_argument("--version", action="version", version=f"labseq {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _dashboard_commands(commands)
@@ -94,6 +90,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _with_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--with", dest="outside", action="append", default=[], metavar="FILE.py",
+        help="a file with a method, kernel, loss, metric, corpus, file format or feature template of your own, which can then "
+        "be chosen like any other; may be given again",
+    )  # fmt: skip
+
+
 def _command(parent, name: str, run, text: str) -> argparse.ArgumentParser:
     made = parent.add_parser(name, help=text.replace("%", "%%"), description=text)  # argparse formats help only
     made.set_defaults(run=run)
@@ -101,7 +105,9 @@ def _command(parent, name: str, run, text: str) -> argparse.ArgumentParser:
 
 
 def _features(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--features", default="S3", help=f"feature template: {FEATURES_HELP} (default S3)")
+    from labseq_core.features.registry import TEMPLATES
+
+    made.add_argument("--features", default="S3", help=f"feature template: {', '.join(TEMPLATES)} (default S3)")
     made.add_argument("--window", type=int, help="window of positions, odd (default: as usual for the template)")
     made.add_argument("--bins", type=int, help="bins for real-valued columns; 0 keeps the values")
     made.add_argument("--columns", help="columns to use, separated by commas")
@@ -110,9 +116,10 @@ def _features(made: argparse.ArgumentParser) -> None:
 
 def _reading(made: argparse.ArgumentParser) -> None:
     from labseq_core.data.formats.registry import FORMATS
+    from labseq_core.data.formats.source import ENCODINGS
 
     made.add_argument("--format", choices=list(FORMATS), help="file format (default: by name and contents)")
-    made.add_argument("--encoding", choices=("utf-8", "latin-1"), default="utf-8", help="default utf-8")
+    made.add_argument("--encoding", choices=ENCODINGS, help="how characters are stored in the file (default utf-8)")
     made.add_argument(
         "--label", help="label column: a number (CoNLL, from 0; -1 is the last) or a name (other formats)"
     )
@@ -147,6 +154,8 @@ def _dashboard_commands(commands) -> None:
 
 
 def _comparison_commands(commands) -> None:
+    from labseq_core.evaluation.registry import METRICS
+
     compare = _command(commands, "compare", running.compare, "Compare methods on a corpus.")
     compare.add_argument("config", nargs="?", help="a configuration file (YAML or JSON), instead of the options")
     compare.add_argument("--dataset", help="a corpus, see 'labseq datasets list'")
@@ -155,7 +164,7 @@ def _comparison_commands(commands) -> None:
     compare.add_argument("--folds", type=int, default=0, help="folds of cross-validation; 0: train and test part")
     compare.add_argument("--seed", type=int, default=0)
     compare.add_argument("--sequences", type=int, default=0, help="only the first so many of the training part; 0: all")
-    compare.add_argument("--metrics", help=f"columns of the table, separated by commas: {METRICS_HELP}")
+    compare.add_argument("--metrics", help=f"columns of the table, separated by commas: {', '.join(METRICS)}")
     compare.add_argument("--calibrate", action="store_true", help="scale scores to the development part (temperature)")
     compare.add_argument("--csv", help="write the scores to this file")
     _as_json(compare)
@@ -203,6 +212,8 @@ def _runs_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _model_commands(commands) -> None:
+    from labseq_core.data.formats.registry import written_extensions
+
     train = _command(commands, "train", models.train, "Train a model on a file of your own.")
     train.add_argument("file", help="a labelled corpus file")
     train.add_argument("--model", required=True, help="where to write the model (.npz)")
@@ -213,7 +224,8 @@ def _model_commands(commands) -> None:
     predict = _command(commands, "predict", models.predict, "Label a file with a model.")
     predict.add_argument("model")
     predict.add_argument("file", help="a corpus file, with or without labels")
-    predict.add_argument("--output", help="where to write it (.conll or .csv; default: CoNLL on standard output)")
+    endings = ", ".join(written_extensions())
+    predict.add_argument("--output", help=f"where to write it ({endings}; default: CoNLL on standard output)")
     predict.add_argument("--unlabelled", action="store_true", help="the file has no labels")
     _reading(predict)
 

@@ -13,8 +13,9 @@ import pytest
 
 import labseq_core
 from labseq_core import CRF, FeatureTemplate, load_model, read_conll
-from labseq_core.cli import FEATURES_HELP, METRICS_HELP, main
-from labseq_core.experiments.plan.config import METRICS
+from labseq_core.cli import main
+from labseq_core.data.formats.registry import FORMATS
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.features import TEMPLATES
 
 TRAIN = "Ana B-PER\nvive O\nen O\nLima B-LOC\n\nLima B-LOC\nduerme O\n\nAna B-PER\nduerme O\n\n"
@@ -213,9 +214,14 @@ def test_every_command_has_help(words, capsys):
     assert "%%" not in shown
 
 
-def test_help_names_what_there_is():
-    assert FEATURES_HELP.split(", ") == list(TEMPLATES)
-    assert METRICS_HELP.split(", ") == list(METRICS)
+@pytest.mark.parametrize("command", ["compare", "train"])
+def test_help_names_what_there_is(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"feature template: {', '.join(TEMPLATES)} (default S3)" in shown
+    assert command != "compare" or ", ".join(METRICS) in shown
+    assert command != "train" or f"{{{','.join(FORMATS)}}}" in shown
 
 
 def test_the_command_line_loads_nothing_that_it_does_not_need():

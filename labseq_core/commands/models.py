@@ -44,14 +44,12 @@ def train(chosen: argparse.Namespace) -> None:
 
 
 def predict(chosen: argparse.Namespace) -> None:
-    from labseq_core.data.formats.writers import write_conll, write_csv
+    from labseq_core.data.formats.registry import writer_of
     from labseq_core.learners.registry import load_model
 
     model = load_model(chosen.model)
     corpus = _read_corpus(chosen, unlabelled=chosen.unlabelled)
-    target = chosen.output or sys.stdout.buffer
-    write = write_csv if chosen.output and chosen.output.lower().endswith(".csv") else write_conll
-    write(corpus, target, labels=model.predict(corpus))
+    writer_of(chosen.output or "")(corpus, chosen.output or sys.stdout.buffer, labels=model.predict(corpus))
 
 
 def score(chosen: argparse.Namespace) -> None:
@@ -76,7 +74,7 @@ def _read_corpus(chosen: argparse.Namespace, unlabelled: bool = False):
     kind = chosen.format or choose_format(Path(chosen.file).name, read_bytes(chosen.file))
     known = [option.name for option in FORMATS[kind].options]
     key = next((name for name in ("label_column", "label") if name in known), None)
-    options: dict = {"encoding": chosen.encoding}
+    options: dict = {"encoding": chosen.encoding} if chosen.encoding else {}
     if key and (unlabelled or chosen.label is not None):
         options[key] = None if unlabelled else chosen.label
         if key == "label_column" and not unlabelled:

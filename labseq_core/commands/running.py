@@ -15,12 +15,6 @@ from labseq_core.commands.choices import feature_choice, method_choice
 from labseq_core.commands.progress import Bar
 from labseq_core.worker_processes import SCHEDULER_VARIABLE, start_ahead
 
-_USUAL = ("accuracy", "sequence_accuracy", "span_f1", "train_seconds")
-_TITLES = {
-    "accuracy": "accuracy %", "sequence_accuracy": "whole sequences %", "span_f1": "span F1 %", "ece": "ECE %",
-    "train_seconds": "training s", "predict_seconds": "labelling s", "used_share": "used %", "peak_megabytes": "peak MB",
-}  # fmt: skip
-
 
 def compare(chosen: argparse.Namespace) -> int:
     if not chosen.scheduler:
@@ -99,13 +93,18 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
 
 def print_table(summary: list[dict], metrics: tuple[str, ...] = ()) -> None:
     """Means over folds ± standard errors."""
-    from labseq_core.experiments.plan.config import METRICS
+    from labseq_core.evaluation.registry import METRICS, metrics_of
 
-    columns = [name for name in metrics or _USUAL if any(row[f"{name}_mean"] is not None for row in summary)]
+    usual = [metric.name for metric in metrics_of() if metric.shown == "always"]
+    columns = [
+        METRICS[name]
+        for name in metrics or (*usual, "train_seconds")
+        if any(row[f"{name}_mean"] is not None for row in summary)
+    ]
     width = max(len(row["label"]) for row in summary)
-    print(" " * width, *(f"{_TITLES.get(name, name):>18}" for name in columns))
+    print(" " * width, *(f"{metric.heading:>18}" for metric in columns))
     for row in summary:
-        cells = [_cell(row[f"{name}_mean"], row[f"{name}_se"], METRICS[name]) for name in columns]
+        cells = [_cell(row[f"{metric.name}_mean"], row[f"{metric.name}_se"], metric.share) for metric in columns]
         print(f"{row['label']:<{width}}", *(f"{cell:>18}" for cell in cells))
 
 

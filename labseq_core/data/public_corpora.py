@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
-from labseq_core.data.downloads import RemoteFile
+from labseq_core.data.corpus import Corpus, Parts
+from labseq_core.data.downloads import RemoteFile, read_verified
 from labseq_core.data.formats import published_corpora
+from labseq_core.data.formats.published_corpora import Files
 
 
-@dataclass(frozen=True)
-class Corpus:
+def public_corpus(
+    *, files: tuple[RemoteFile, ...], parse: Callable[[Files], Parts], answer_columns: tuple[str, ...] = (), **said: Any
+) -> Corpus:
     """A corpus that is downloaded on demand. `parse` gets the verified contents of the files by path."""
 
-    name: str
-    title: str
-    task: str  # as in Dataset
-    licence: str
-    citation: str
-    size: str
-    description: str
-    files: tuple[RemoteFile, ...]
-    parse: Callable[[published_corpora.Files], published_corpora.Parts]
-    n_labels: int | None = None
-    answer_columns: tuple[str, ...] = ()
+    def load() -> Parts:
+        return parse({file.path: read_verified(file) for file in files})
+
+    def fingerprint() -> str:
+        checksums = [(file.path, file.sha256 or file.address) for file in files]
+        return json.dumps([checksums, parse.__name__, answer_columns])
+
+    return Corpus(load=load, files=files, fingerprint=fingerprint, answer_columns=answer_columns, **said)
 
 
 # Every address names a commit, so that the bytes behind it cannot change.
@@ -40,8 +41,8 @@ def _files(folder: str, base: str, checksums: dict[str, str]) -> tuple[RemoteFil
     return tuple(RemoteFile(folder + name, base + name, sha256) for name, sha256 in checksums.items())
 
 
-CORPORA: tuple[Corpus, ...] = (
-    Corpus(
+PUBLIC_CORPORA = (
+    public_corpus(
         name="conll2002-es",
         title="CoNLL-2002 Spanish named entities",
         task="segment",
@@ -55,7 +56,7 @@ CORPORA: tuple[Corpus, ...] = (
         parse=published_corpora.parse_conll2002_es,
         n_labels=9,
     ),
-    Corpus(
+    public_corpus(
         name="conll2000",
         title="CoNLL-2000 chunking",
         task="segment",
@@ -68,7 +69,7 @@ CORPORA: tuple[Corpus, ...] = (
         parse=published_corpora.parse_conll2000,
         n_labels=23,
     ),
-    Corpus(
+    public_corpus(
         name="treebank-sample",
         title="Penn Treebank sample, parts of speech",
         task="token",
@@ -81,7 +82,7 @@ CORPORA: tuple[Corpus, ...] = (
         parse=published_corpora.parse_treebank,
         n_labels=45,
     ),
-    Corpus(
+    public_corpus(
         name="prosody",
         title="Helsinki prosody, prominent words",
         task="token",
@@ -104,7 +105,7 @@ CORPORA: tuple[Corpus, ...] = (
         n_labels=2,
         answer_columns=("prominence",),
     ),
-    Corpus(
+    public_corpus(
         name="ud-english-ewt",
         title="Universal Dependencies English web treebank, parts of speech",
         task="token",
@@ -125,7 +126,7 @@ CORPORA: tuple[Corpus, ...] = (
         parse=published_corpora.parse_ud_english_ewt,
         n_labels=17,
     ),
-    Corpus(
+    public_corpus(
         name="wnut17",
         title="WNUT 2017 emerging entities",
         task="segment",
@@ -145,7 +146,7 @@ CORPORA: tuple[Corpus, ...] = (
         parse=published_corpora.parse_wnut17,
         n_labels=13,
     ),
-    Corpus(
+    public_corpus(
         name="ocr-letters",
         title="Handwritten words, letter by letter",
         task="token",
@@ -160,7 +161,7 @@ CORPORA: tuple[Corpus, ...] = (
         n_labels=26,
         answer_columns=("fold",),
     ),
-    Corpus(
+    public_corpus(
         name="cb513",
         title="CB513 protein secondary structure",
         task="token",

@@ -1,5 +1,8 @@
 """How good a labelling is: by label, by span, by sequence; how good its confidence is; and what is more than luck."""
 
+from typing import TYPE_CHECKING
+
+from labseq_core._lazy import offered
 from labseq_core.evaluation.abstention import (
     AbstentionCurve,
     AbstentionPoint,
@@ -12,6 +15,8 @@ from labseq_core.evaluation.abstention import (
     top_labels,
 )
 from labseq_core.evaluation.calibration import Calibration, ReliabilityBin, calibration, reliability
+from labseq_core.evaluation.metric import Metric, Ratio
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.evaluation.report import Evaluation, evaluate
 from labseq_core.evaluation.sequence import sequence_accuracy
 from labseq_core.evaluation.significance import (
@@ -24,7 +29,6 @@ from labseq_core.evaluation.significance import (
     standard_error,
 )
 from labseq_core.evaluation.span import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
-from labseq_core.evaluation.temperature import TemperatureFit, fit_temperature, marginals_at
 from labseq_core.evaluation.token import (
     ConfusionMatrix,
     LabelScore,
@@ -34,7 +38,13 @@ from labseq_core.evaluation.token import (
     token_accuracy,
 )
 
+if TYPE_CHECKING:
+    from labseq_core.evaluation.temperature import TemperatureFit, fit_temperature, marginals_at
+# Temperatures need compiled inference; the rest is loaded to say what metrics there are.
+__getattr__, _ = offered(__name__, {"temperature": ["TemperatureFit", "fit_temperature", "marginals_at"]})
+
 __all__ = [
+    "METRICS",
     "AbstentionCurve",
     "AbstentionPoint",
     "Calibration",
@@ -42,6 +52,8 @@ __all__ = [
     "Evaluation",
     "Interval",
     "LabelScore",
+    "Metric",
+    "Ratio",
     "ReliabilityBin",
     "SegmentCounts",
     "SegmentScores",

@@ -15,6 +15,7 @@ import numpy as np
 
 from labseq_core.checks import LabSeqError, require
 from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation.metric import Metric
 
 POINT_COLUMNS = ("threshold", "answered", "correct", "coverage", "precision", "recall", "risk", "error_reduction")
 
@@ -154,6 +155,12 @@ class AbstentionCurve:
         risk, everything = (answered - correct) / answered, (n - int(self.correct[-1])) / n
         fall = 1.0 - risk / everything if everything else 0.0
         return AbstentionPoint(threshold, answered, correct, answered / n, correct / answered, correct / n, risk, fall)
+
+
+AURC = Metric(
+    "aurc", "AURC", "area under risk against coverage: mean error over all shares that could be answered", "confidence",
+    share=False, better="lower",
+)  # fmt: skip
 
 
 def abstention_curve(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core.checks import require
-from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
 from labseq_core.evaluation.abstention import _flat, top_labels
+from labseq_core.evaluation.metric import Metric
 
 BINS = 10
 SUM_TOLERANCE = 1e-6  # of probabilities of one token
@@ -36,6 +37,31 @@ class Calibration:
     reliability: tuple[ReliabilityBin, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """What a model holds for probable at each token."""
+
+    pairs: LabelPairs  # the true label, and the most probable one
+    table: np.ndarray  # float64, (tokens, S): of each of the classes
+    classes: tuple[str, ...]
+    of_truth: np.ndarray  # float64, (tokens,): of the true label; 0 where it is not among the classes
+    highest: np.ndarray  # float64, (tokens,)
+
+    @classmethod
+    def of(cls, y_true: Labellings, marginals: Sequence[np.ndarray], classes: Sequence[str]) -> Probabilities:
+        """marginals: an (l, S) array per sequence, columns as in classes."""
+        predicted, confidence = top_labels(marginals, classes)
+        pairs = pair_up(y_true, predicted)
+        table = _flat("marginals", marginals, pairs.offsets, 2)
+        sums = table.sum(axis=1)
+        proper = bool((table >= 0.0).all() and (np.abs(sums - 1.0) <= SUM_TOLERANCE).all())
+        require(proper, "marginals must be probabilities that sum to 1 for each token")
+        place = {label: column for column, label in enumerate(classes)}
+        columns = np.array([place.get(label, -1) for label in pairs.labels])[pairs.true]
+        of_truth = np.where(columns >= 0, table[np.arange(len(table)), columns], 0.0)
+        return cls(pairs, table, tuple(classes), of_truth, np.concatenate(confidence))
+
+
 def calibration(
     y_true: Labellings, marginals: Sequence[np.ndarray], classes: Sequence[str], bins: int = BINS
 ) -> Calibration:
@@ -44,23 +70,41 @@ def calibration(
     A true label that is not among the classes has probability 0.
     """
     require(isinstance(bins, int) and bins >= 1, f"bins is {bins!r}; give a whole number of at least 1")
-    predicted, confidence = top_labels(marginals, classes)
-    pairs = pair_up(y_true, predicted)
-    table = _flat("marginals", marginals, pairs.offsets, 2)
-    sums = table.sum(axis=1)
-    proper = bool((table >= 0.0).all() and (np.abs(sums - 1.0) <= SUM_TOLERANCE).all())
-    require(proper, "marginals must be probabilities that sum to 1 for each token")
-    place = {label: column for column, label in enumerate(classes)}
-    columns = np.array([place.get(label, -1) for label in pairs.labels])[pairs.true]
-    known = columns >= 0
-    of_truth = np.where(known, table[np.arange(len(table)), columns], 0.0)
+    given = Probabilities.of(y_true, marginals, classes)
+    return Calibration(log_loss_of(given), brier_of(given), ece_of(given, bins), _bins_of(given, bins))
+
+
+def log_loss_of(given: Probabilities) -> float:
     with np.errstate(divide="ignore"):
-        log_loss = float(-np.mean(np.log(of_truth)))
+        return float(-np.mean(np.log(given.of_truth)))
+
+
+def brier_of(given: Probabilities) -> float:
     # Σ p² - 2 p(true) + 1
-    brier = float(np.mean(np.sum(table * table, axis=1) - 2.0 * of_truth + 1.0))
-    rows = reliability(np.concatenate(confidence), pairs.true == pairs.predicted, bins)
-    gaps = [row.tokens * abs(row.accuracy - row.confidence) for row in rows if row.tokens]
-    return Calibration(log_loss, brier, sum(gaps) / pairs.n_tokens, rows)
+    return float(np.mean(np.sum(given.table * given.table, axis=1) - 2.0 * given.of_truth + 1.0))
+
+
+def ece_of(given: Probabilities, bins: int = BINS) -> float:
+    gaps = [row.tokens * abs(row.accuracy - row.confidence) for row in _bins_of(given, bins) if row.tokens]
+    return sum(gaps) / given.pairs.n_tokens
+
+
+def _bins_of(given: Probabilities, bins: int) -> tuple[ReliabilityBin, ...]:
+    return reliability(given.highest, given.pairs.true == given.pairs.predicted, bins)
+
+
+LOG_LOSS = Metric(
+    "log_loss", "Log loss", "mean of -log p(true label) over tokens; only of methods with probabilities",
+    "probabilities", log_loss_of, share=False, better="lower",
+)  # fmt: skip
+BRIER = Metric(
+    "brier", "Brier score", "mean squared distance between the probabilities of a token and the truth",
+    "probabilities", brier_of, share=False, better="lower",
+)  # fmt: skip
+ECE = Metric(
+    "ece", "Calibration error (ECE)", "how far promised and kept accuracy are apart, on average over tokens",
+    "probabilities", ece_of, better="lower", short="ECE",
+)  # fmt: skip
 
 
 def reliability(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> tuple[ReliabilityBin, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
+from labseq_core.evaluation.metric import Metric
 
 
 def sequence_accuracy(y_true: Labellings, y_pred: Labellings) -> float:
@@ -14,3 +15,9 @@ def sequence_accuracy(y_true: Labellings, y_pred: Labellings) -> float:
 
 def sequence_accuracy_of(pairs: LabelPairs) -> float:
     return float(np.mean(np.logical_and.reduceat(pairs.true == pairs.predicted, pairs.offsets[:-1])))
+
+
+SEQUENCE_ACCURACY = Metric(
+    "sequence_accuracy", "Whole sequences", "share of sequences in which every label is right", of=sequence_accuracy_of,
+    shown="always", short="whole sequences",
+)  # fmt: skip

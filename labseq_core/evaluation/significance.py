@@ -15,10 +15,10 @@ import numpy as np
 
 from labseq_core.checks import LabSeqError, require
 from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.evaluation.span import is_bio, spans_by_sequence_of
 from labseq_core.evaluation.token import share
 
-METRICS = ("accuracy", "span_f1")
 ROUNDS = 10_000
 LEVEL = 0.05  # of significance, and of what an interval leaves out
 EXACT_SWAPS = 12  # methods that differ in so few sequences: all 2^12 patterns of swaps are enumerated, not drawn
@@ -155,7 +155,7 @@ def compare_all(
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Counts of all methods side by side. The metric of a method is gain · Σ right / (Σ size + Σ answers).
+    """The `Ratio` of all methods side by side. The metric of a method is gain · Σ right / (Σ size + Σ answers).
 
     accuracy: right = correct tokens, size = tokens, no answers, gain 1. Span F1: right spans, true spans, predicted spans,
     gain 2. So both metrics are one formula, and 0/0 = 0.
@@ -168,18 +168,19 @@ class _Table:
 
     @classmethod
     def of(cls, counts_by_method: Mapping[str, SequenceCounts], metric: str) -> _Table:
-        require(metric in METRICS, f"metric is {metric!r}; choose from {', '.join(METRICS)}")
+        known = {each.name: each.ratio for each in compared_metrics()}
+        require(metric in known, f"metric is {metric!r}; choose from {', '.join(known)}")
         require(len(counts_by_method) > 0, "there is no method to compare; give the counts of at least two")
         _require_same_sequences(counts_by_method)
-        counts = list(counts_by_method.values())
-        if metric == "accuracy":
-            right = np.column_stack([one.correct for one in counts]).astype(np.float64)
-            return cls(counts[0].tokens.astype(np.float64), right, np.zeros_like(right), 1.0)
-        for name, one in counts_by_method.items():
-            require(one.spans_true is not None, f"{name} has no spans, its labels are not BIO; compare by accuracy")
-        right = np.column_stack([one.spans_right for one in counts]).astype(np.float64)
-        answers = np.column_stack([one.spans_predicted for one in counts]).astype(np.float64)
-        return cls(counts[0].spans_true.astype(np.float64), right, answers, 2.0)
+        ratios = {name: known[metric](one) for name, one in counts_by_method.items()}
+        for name, ratio in ratios.items():
+            require(ratio is not None, f"{name} has no spans, its labels are not BIO; compare by accuracy")
+        first, *_ = ratios.values()
+        right = np.column_stack([ratio.right for ratio in ratios.values()]).astype(np.float64)
+        answers = np.zeros_like(right)
+        if first.answers is not None:
+            answers = np.column_stack([ratio.answers for ratio in ratios.values()]).astype(np.float64)
+        return cls(first.size.astype(np.float64), right, answers, first.gain)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from labseq_core.evaluation._pairs import Labellings, LabelPairs, as_sequences, distinct_labels, encode, pair_up
+from labseq_core.evaluation.metric import Metric, Ratio
 from labseq_core.evaluation.token import share
 
 _TAGS = "OBIES"
@@ -120,6 +121,28 @@ def segment_scores_of(pairs: LabelPairs) -> SegmentScores:
     ]
     by_kind = {kind: SegmentCounts(*counts) for kind, *counts in zip(reader.kinds, *tallies) if any(counts)}
     return SegmentScores(int(exact.sum()), len(predicted.begin), len(true.begin), by_kind)
+
+
+def _f1_ratio(counts) -> Ratio | None:
+    if counts.spans_true is None:
+        return None
+    return Ratio(counts.spans_right, counts.spans_true, counts.spans_predicted, gain=2.0)
+
+
+SPAN_PRECISION = Metric(
+    "span_precision", "Span precision", "share of the predicted spans that are right", "spans",
+    lambda found: found.precision, shown="table",
+)  # fmt: skip
+SPAN_RECALL = Metric(
+    "span_recall", "Span recall", "share of the true spans that were found", "spans", lambda found: found.recall,
+    shown="table",
+)  # fmt: skip
+SPAN_F1 = Metric(
+    "span_f1", "Span F1",
+    "harmonic mean of precision and recall over whole spans, by the rules of conlleval: a span counts only if "
+    "begin, end and kind are right, and an I- label without a B- before it opens a span too",
+    "spans", lambda found: found.f1, shown="always", short="span F1", ratio=_f1_ratio,
+)  # fmt: skip
 
 
 def spans_by_sequence_of(pairs: LabelPairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

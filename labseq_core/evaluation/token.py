@@ -10,6 +10,7 @@ import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
+from labseq_core.evaluation.metric import Metric, Ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,20 @@ def accuracy_of(pairs: LabelPairs) -> float:
 def hamming_risk_of(pairs: LabelPairs) -> float:
     wrong = (pairs.true != pairs.predicted).astype(np.int64)
     return float(np.mean(np.add.reduceat(wrong, pairs.offsets[:-1]) / np.diff(pairs.offsets)))
+
+
+ACCURACY = Metric(
+    "accuracy", "Token accuracy", "share of all tokens that got the right label", of=accuracy_of, shown="always",
+    ratio=lambda counts: Ratio(counts.correct, counts.tokens),
+)  # fmt: skip
+HAMMING_RISK = Metric(
+    "hamming_risk", "Hamming risk", "mean over sequences of the share of wrong labels in a sequence", of=hamming_risk_of,
+    better="lower",
+)  # fmt: skip
+DEV_ACCURACY = Metric(
+    "dev_accuracy", "Development accuracy", "token accuracy on the development set, which folds leave out", "development",
+    accuracy_of,
+)  # fmt: skip
 
 
 def confusion_of(pairs: LabelPairs, labels: Sequence[str] | None = None) -> ConfusionMatrix:

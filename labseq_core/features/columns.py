@@ -37,11 +37,11 @@ class ColumnCoder:
     pair_counts: dict[str, int] = field(default_factory=dict)  # "first\nsecond" -> count
 
     @classmethod
-    def learn(cls, sequences: Sequences, columns: tuple[str, ...], bins: int, template: str) -> ColumnCoder:
+    def learn(cls, sequences: Sequences, columns: tuple[str, ...], bins: int, word_probabilities: bool) -> ColumnCoder:
         numeric = tuple(name for name in columns if isinstance(sequences.flat_columns.get(name), np.ndarray))
         coder = cls(columns, numeric)
-        if template == "prosody":
-            require(len(sequences) > 0, "prosody features are learned from data; give at least one sequence")
+        if word_probabilities:
+            require(len(sequences) > 0, "word probabilities are learned from data; give at least one sequence")
             coder._count_words(sequences)
             present = {name.lower() for name in columns}
             computed = tuple(name for name in WORD_PROBABILITIES if name not in present)

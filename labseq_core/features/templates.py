@@ -16,26 +16,18 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features.columns import ColumnCoder
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
+from labseq_core.features.registry import TEMPLATES
 from labseq_core.features.windows import TypePlaces, WindowLookup, gather_types, widen, window_names
 from labseq_core.features.word_types import WordTypes
 
-# name -> (default window, uses spelling, uses affixes, uses all columns, what it is)
-TEMPLATES = {
-    "S1": (1, False, False, False, "the current word only, as in an HMM"),
-    "S2": (1, True, False, False, "the word and its spelling (thesis, Table B.2)"),
-    "S3": (3, True, False, False, "word and spelling in a window around the position"),
-    "POS": (3, True, True, False, "S3 and the endings for part-of-speech tagging (thesis, Table B.3)"),
-    "prosody": (5, False, False, True, "words, log-probabilities in bins and every column (thesis, Table B.1)"),
-    "custom": (1, False, False, False, "the chosen columns; 'token' is the word itself"),
-}
-DEFAULT_BINS = {"prosody": 25}
 LOOKUP_FROM = 2000  # tokens; for a few sentences it does not pay to go through all names of a vocabulary
 
 
 class FeatureTemplate:
     """What an observation looks like to a method.
 
-    name: S1, S2, S3, POS, prosody or custom.   window: odd; 3 = previous, current, next (None: as usual for the name).
+    name: S1, S2, S3, POS, prosody, custom or another of `TEMPLATES`.
+    window: odd; 3 = previous, current, next (None: as usual for the name).
     columns: further columns of the corpus to use (custom: the only ones; prosody: all unless named).
     bins: number of equally filled bins for real-valued columns; 0 keeps the values (None: 25 for prosody, else 0).
     joint: two-property spelling attributes as joint codes instead of conjunctions.
@@ -52,16 +44,17 @@ class FeatureTemplate:
         joint: bool = False,
     ):
         require(name in TEMPLATES, f"features is {name!r}; choose one of {', '.join(TEMPLATES)}")
-        self.name = name
-        self.window = TEMPLATES[name][0] if window is None else window
+        self.name, usual = name, TEMPLATES[name]
+        self.window = usual.window if window is None else window
         fits = isinstance(self.window, int) and 1 <= self.window <= 21 and self.window % 2 == 1
         require(fits, f"window is {window!r}; choose an odd number from 1 to 21, such as 1, 3 or 5")
-        self.bins = DEFAULT_BINS.get(name, 0) if bins is None else bins
+        self.bins = usual.bins if bins is None else bins
         fits = isinstance(self.bins, int) and (self.bins == 0 or 2 <= self.bins <= 1000)
         require(fits, f"bins is {bins!r}; choose 2 to 1000, or 0 to keep real values")
         require(not isinstance(columns, str), f"columns is the string {columns!r}; give a list of column names")
         self.columns = None if columns is None else tuple(columns)
-        require(name != "custom" or bool(self.columns), "custom features need columns; name at least one, or 'token'")
+        given = not usual.only_columns or bool(self.columns)
+        require(given, f"{name} features need columns; name at least one, or 'token'")
         self.joint = bool(joint)
         self.coder_: ColumnCoder | None = None
         self._lookup: WindowLookup | None = None
@@ -86,7 +79,8 @@ class FeatureTemplate:
 
     def fit(self, sequences: Sequences | Iterable[Sequence[str]]) -> FeatureTemplate:
         """Learn bin edges and word counts from these sequences."""
-        self.coder_ = ColumnCoder.learn(_as_sequences(sequences), self._columns_of(sequences), self.bins, self.name)
+        counted = TEMPLATES[self.name].word_probabilities
+        self.coder_ = ColumnCoder.learn(_as_sequences(sequences), self._columns_of(sequences), self.bins, counted)
         return self
 
     def attributes(self, tokens: Sequence[str], columns: dict[str, Sequence] | None = None) -> list:
@@ -156,14 +150,14 @@ class FeatureTemplate:
     def _columns_of(self, sequences) -> tuple[str, ...]:
         if self.columns is not None:
             return self.columns
-        return tuple(getattr(sequences, "flat_columns", ())) if TEMPLATES[self.name][3] else ()
+        return tuple(getattr(sequences, "flat_columns", ())) if TEMPLATES[self.name].all_columns else ()
 
     def _words(self, sequences: Sequences) -> WordTypes | None:
         """The types of words, if the template uses words."""
-        if self.name == "custom" and "token" not in self.coder_.columns:
+        template = TEMPLATES[self.name]
+        if template.only_columns and "token" not in self.coder_.columns:
             return None
-        _, spelling, affixes, _, _ = TEMPLATES[self.name]
-        return WordTypes.of(sequences, spelling, affixes, self.joint)
+        return WordTypes.of(sequences, template.spelling, template.of_word, self.joint)
 
 
 def _as_sequences(sequences) -> Sequences:

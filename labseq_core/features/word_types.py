@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from labseq_core.data.sequences import Sequences
 from labseq_core.features.columns import distinct_rows
 from labseq_core.features.encoded import gather
-from labseq_core.features.spelling import affix_attributes, look_attributes, looks_of
+from labseq_core.features.spelling import look_attributes, looks_of
+
+OfWord = Callable[[str], tuple[str, ...]] | None  # names of attributes that follow from a word, beside its spelling
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class WordTypes:
     shared_numbers: np.ndarray  # int64
 
     @classmethod
-    def of(cls, sequences: Sequences, spelling: bool, affixes: bool, joint: bool) -> WordTypes:
+    def of(cls, sequences: Sequences, spelling: bool, of_word: OfWord, joint: bool) -> WordTypes:
         words, rows = distinct_rows(sequences.flat_tokens)
         # Row 2w is the word, row 2w + 1 the same word at the start of a sentence.
         rows *= 2
@@ -35,7 +38,7 @@ class WordTypes:
             rows[sequences.offsets[:-1]] += 1
         needed = np.bincount(rows, minlength=2 * len(words)) > 0
         type_rows = np.flatnonzero(needed)
-        looks, first_types, look_of_type = _looks(words, type_rows, spelling, affixes, joint)
+        looks, first_types, look_of_type = _looks(words, type_rows, spelling, of_word, joint)
 
         type_words = type_rows >> 1
         numbers: dict[str, int] = {}
@@ -72,13 +75,13 @@ class WordTypes:
         return names.tolist()
 
 
-def _looks(words: list[str], type_rows: np.ndarray, spelling: bool, affixes: bool, joint: bool):
+def _looks(words: list[str], type_rows: np.ndarray, spelling: bool, of_word: OfWord, joint: bool):
     """The distinct looks of types in order of appearance: names of their attributes, and the first type of each; then the
     look of each type.
     """
     codes = looks_of(words) if spelling else np.zeros(len(words), dtype=np.int64)
     suffixes, suffix_of_word = distinct_rows(
-        [affix_attributes(word) for word in words] if affixes else [()] * len(words)
+        [()] * len(words) if of_word is None else [tuple(of_word(word)) for word in words]
     )
     codes = codes * max(len(suffixes), 1) + suffix_of_word
     codes, firsts, look_of_type = np.unique(

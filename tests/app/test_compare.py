@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from labseq_core.evaluation import compare_all
+from labseq_core.evaluation import METRICS, compare_all
 from labseq_core.experiments import (
     ExperimentConfig,
     FeatureChoice,
@@ -29,7 +29,7 @@ from labseq_core.experiments.results.learning_curve import (
 )
 from labseq_core.experiments.run.one_task import scored_parts
 from pages.ui.choices.variant_names import short_names
-from pages.ui.compare.words import MEASURES, listed, verdict
+from pages.ui.compare.words import listed, verdict
 from tests.app.conftest import SECONDS_TO_TRAIN, problems, run_until, text
 from tests.experiments.runs import trained_here
 
@@ -91,8 +91,10 @@ def test_any_measure_is_drawn_and_written_as_the_folds_have_it(open_page):
     app, found = open_page("compare", run=RUN, view="Measures"), result(RUN)
     names = short_names(found.config.methods)
     options = app.selectbox(key="metric.choice").options
-    assert options == [measure.title for measure in MEASURES.values()]
-    for name, measure in MEASURES.items():
+    measured = [metric for metric in METRICS.values() if metric.needs != "development"]  # which folds leave out
+    assert options == [metric.title for metric in measured]
+    for metric in measured:
+        name = metric.name
         app.selectbox(key="metric.choice").set_value(name).run()
         assert problems(app) == []
         drawn = {trace["name"]: trace for trace in figures(app)[name.replace("_", "-")]["data"]}
@@ -108,7 +110,7 @@ def test_any_measure_is_drawn_and_written_as_the_folds_have_it(open_page):
             assert drawn[choice.label]["x"][0] == pytest.approx(mean, rel=1e-12)
             assert drawn[choice.label]["error_x"]["array"][0] == pytest.approx(error, rel=1e-9)
             assert drawn[f"{choice.label}, folds"]["x"] == values
-            assert table[names[choice.label]].tolist() == list(map(measure.shown, [mean, error, *values]))
+            assert table[names[choice.label]].tolist() == list(map(metric.written, [mean, error, *values]))
 
 
 def test_the_front_has_who_is_neither_slower_nor_worse(open_page):

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from labseq_core.checks import LabSeqError
-from labseq_core.data.catalogue import Catalogue, dataset_info, fetch_dataset, list_datasets, load_dataset
+from labseq_core.data.bundled_corpora import bundled_corpora
+from labseq_core.data.catalogue import CORPORA, Corpus, dataset_info, fetch_dataset, list_datasets, load_dataset
+from labseq_core.data.sequences import Sequences
 from labseq_core.places import datasets_directory
 
 PUBLIC = ["conll2002-es", "conll2000", "treebank-sample", "prosody", "ud-english-ewt", "wnut17", "ocr-letters", "cb513"]
@@ -26,10 +28,9 @@ def make_bundled(folder: Path, **changes) -> None:
 def test_bundled_corpora_are_discovered(tmp_path):
     make_bundled(tmp_path / "toy")
     (tmp_path / "defaults").mkdir()
-    catalogue = Catalogue((), bundled_in=tmp_path)
-    (info,) = catalogue.infos()
-    assert (info.name, info.title, info.bundled, info.available, info.licence) == ("toy", "Toy", True, True, "MIT")
-    dataset = catalogue.load("toy")
+    (toy,) = bundled_corpora(tmp_path)
+    assert (toy.name, toy.title, toy.bundled, toy.available, toy.licence) == ("toy", "Toy", True, True, "MIT")
+    dataset = toy.dataset()
     assert [part.flat_tokens[0] for part in (dataset.train, dataset.dev, dataset.test)] == ["train", "dev", "test"]
     assert dataset.labels == ["X", "Y"]
     assert dataset.train.flat_columns["pos"] == ["N", "V"]
@@ -40,17 +41,17 @@ def test_bundled_corpora_are_discovered(tmp_path):
 def test_fetching_a_bundled_corpus_is_done_at_once(tmp_path):
     make_bundled(tmp_path / "toy")
     seen = []
-    Catalogue((), bundled_in=tmp_path).fetch("toy", lambda *step: seen.append(step))
+    bundled_corpora(tmp_path)[0].fetch(lambda *step: seen.append(step))
     assert seen == [(1.0, "toy is at hand")]
 
 
 def test_incomplete_description_is_named(tmp_path):
     make_bundled(tmp_path / "toy", licence=None)
     with pytest.raises(LabSeqError, match=r"datasets/toy/about\.json has no licence"):
-        Catalogue((), bundled_in=tmp_path).load("toy")
+        bundled_corpora(tmp_path)
     (tmp_path / "toy" / "about.json").write_text("[")
     with pytest.raises(LabSeqError, match="not a JSON object"):
-        Catalogue((), bundled_in=tmp_path).infos()
+        bundled_corpora(tmp_path)
 
 
 def test_the_eight_public_corpora_are_known():
@@ -97,9 +98,18 @@ def test_the_source_tree_has_its_datasets_folder():
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_corpora_load_fast(name):
     begin = time.process_time()
-    dataset = Catalogue().load(name)
+    dataset = CORPORA[name].dataset()
     assert time.process_time() - begin < 0.3
     for part in (dataset.train, dataset.dev, dataset.test):
         assert len(part) >= 1
     assert len(dataset.labels) >= 2
     assert dataset.licence
+
+
+def test_a_corpus_gives_three_labelled_parts_or_is_refused():
+    part, plain = Sequences.from_lists([["a"]], [["X"]]), Sequences.from_lists([["a"]])
+    for parts in ((part, part), (part, part, plain), ([["a"]],) * 3):
+        with pytest.raises(LabSeqError, match="the corpus toy must load three labelled Sequences"):
+            Corpus("toy", "Toy", "token", lambda parts=parts: parts).dataset()
+    with pytest.raises(LabSeqError, match="corpus toy: task is 'tagging'; choose from 'token', 'segment'"):
+        Corpus("toy", "Toy", "tagging", lambda: (part,) * 3)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from labseq_core.checks import LabSeqError
-from labseq_core.data.catalogue import Catalogue
+from labseq_core.data.corpus import Corpus
 from labseq_core.data.downloads import RemoteFile, read_verified
 from labseq_core.data.formats.registry import read_conll
-from labseq_core.data.public_corpora import Corpus
+from labseq_core.data.public_corpora import public_corpus
 
 from .web import closed_address, serve
 
@@ -33,11 +33,7 @@ def tiny_corpus(address: str, checksum: str | None = None) -> Corpus:
         "size": "18 KB",
         "description": "-",
     }
-    return Corpus("tiny", files=(file,), parse=parse, **said)
-
-
-def catalogue_of(corpus: Corpus, tmp_path: Path) -> Catalogue:
-    return Catalogue((corpus,), bundled_in=tmp_path / "no bundled corpora")
+    return public_corpus(name="tiny", files=(file,), parse=parse, **said)
 
 
 @pytest.fixture(autouse=True)
@@ -60,9 +56,9 @@ def kept(cache: Path) -> list[str]:
     return sorted(path.relative_to(cache).as_posix() for path in cache.rglob("*") if path.is_file())
 
 
-def failure(catalogue: Catalogue, tmp_path: Path) -> str:
+def failure(corpus: Corpus, tmp_path: Path) -> str:
     with pytest.raises(LabSeqError) as caught:
-        catalogue.load("tiny")
+        corpus.dataset()
     message = str(caught.value)
     assert str(tmp_path) not in message
     assert "\n" not in message
@@ -72,20 +68,20 @@ def failure(catalogue: Catalogue, tmp_path: Path) -> str:
 def test_download_is_verified_kept_and_used_without_the_net(tmp_path, cache):
     with serve() as web:
         web.files["public.conll"] = GOOD
-        catalogue = catalogue_of(tiny_corpus(web.address), tmp_path)
-        assert not catalogue.info("tiny").available
-        assert catalogue.load("tiny").train.n_tokens == 4000
+        corpus = tiny_corpus(web.address)
+        assert not corpus.available
+        assert corpus.dataset().train.n_tokens == 4000
         assert web.asked == ["public.conll"]
     assert kept(cache) == [PATH]
-    assert catalogue.info("tiny").available
-    assert catalogue.load("tiny").test.n_tokens == 4000
+    assert corpus.available
+    assert corpus.dataset().test.n_tokens == 4000
 
 
 def test_progress_rises_to_one(tmp_path, web):
     web.files["public.conll"] = GOOD * 50
     corpus = tiny_corpus(web.address, hashlib.sha256(GOOD * 50).hexdigest())
     seen: list[tuple[float, str]] = []
-    catalogue_of(corpus, tmp_path).fetch("tiny", lambda *step: seen.append(step))
+    corpus.fetch(lambda *step: seen.append(step))
     fractions = [fraction for fraction, _ in seen]
     assert len(set(fractions)) > 5
     assert fractions == sorted(fractions)
@@ -102,21 +98,21 @@ def test_bad_download_is_refused_and_not_kept(tmp_path, cache, web, body, promis
     web.files["public.conll"] = body
     if promised:
         web.promised["public.conll"] = promised
-    message = failure(catalogue_of(tiny_corpus(web.address), tmp_path), tmp_path)
+    message = failure(tiny_corpus(web.address), tmp_path)
     assert PATH in message
     assert ("broke off" in message) if promised else ("sha256" in message)
     assert kept(cache) == []
 
 
 def test_missing_on_the_server(tmp_path, cache, web):
-    message = failure(catalogue_of(tiny_corpus(web.address), tmp_path), tmp_path)
+    message = failure(tiny_corpus(web.address), tmp_path)
     assert f"{web.address}/public.conll: the server answers 404" in message
     assert kept(cache) == []
 
 
 def test_offline_says_what_to_do(tmp_path, cache):
     address = closed_address()
-    message = failure(catalogue_of(tiny_corpus(address), tmp_path), tmp_path)
+    message = failure(tiny_corpus(address), tmp_path)
     for part in (PATH, address, "cannot be reached", "LABSEQ_DATA_MIRROR", "LABSEQ_CACHE_DIR", "corpora"):
         assert part in message
     assert kept(cache) == []
@@ -125,21 +121,21 @@ def test_offline_says_what_to_do(tmp_path, cache):
 def test_file_put_into_the_cache_by_hand_is_used(tmp_path, cache):
     (cache / PATH).parent.mkdir(parents=True)
     (cache / PATH).write_bytes(GOOD)
-    assert catalogue_of(tiny_corpus(closed_address()), tmp_path).load("tiny").dev.n_tokens == 4000
+    assert tiny_corpus(closed_address()).dataset().dev.n_tokens == 4000
 
 
 def test_bad_file_in_the_cache_is_replaced(tmp_path, cache, web):
     web.files["public.conll"] = GOOD
     (cache / PATH).parent.mkdir(parents=True)
     (cache / PATH).write_bytes(TAMPERED)
-    catalogue_of(tiny_corpus(web.address), tmp_path).load("tiny")
+    tiny_corpus(web.address).dataset()
     assert (cache / PATH).read_bytes() == GOOD
 
 
 def test_bad_file_in_the_cache_is_never_used(tmp_path, cache):
     (cache / PATH).parent.mkdir(parents=True)
     (cache / PATH).write_bytes(GOOD[:100])
-    failure(catalogue_of(tiny_corpus(closed_address()), tmp_path), tmp_path)
+    failure(tiny_corpus(closed_address()), tmp_path)
     assert kept(cache) == []
 
 
@@ -148,9 +144,9 @@ def test_mirror_directory_is_read_in_place(tmp_path, cache, monkeypatch):
     (mirror / PATH).parent.mkdir(parents=True)
     (mirror / PATH).write_bytes(GOOD)
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", str(mirror))
-    catalogue = catalogue_of(tiny_corpus(closed_address()), tmp_path)
-    assert catalogue.info("tiny").available
-    assert catalogue.load("tiny").train.n_tokens == 4000
+    corpus = tiny_corpus(closed_address())
+    assert corpus.available
+    assert corpus.dataset().train.n_tokens == 4000
     assert kept(cache) == []
 
 
@@ -159,7 +155,7 @@ def test_bad_file_in_a_mirror_directory_is_refused(tmp_path, monkeypatch):
     (mirror / PATH).parent.mkdir(parents=True)
     (mirror / PATH).write_bytes(TAMPERED)
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", str(mirror))
-    message = failure(catalogue_of(tiny_corpus(closed_address()), tmp_path), tmp_path)
+    message = failure(tiny_corpus(closed_address()), tmp_path)
     assert f"{PATH} in the mirror (LABSEQ_DATA_MIRROR)" in message
     assert "sha256" in message
     assert (mirror / PATH).exists()
@@ -168,27 +164,27 @@ def test_bad_file_in_a_mirror_directory_is_refused(tmp_path, monkeypatch):
 def test_mirror_directory_without_the_file_leads_to_the_public_address(tmp_path, monkeypatch, web):
     web.files["public.conll"] = GOOD
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", str(tmp_path / "empty"))
-    assert catalogue_of(tiny_corpus(web.address), tmp_path).load("tiny").train.n_tokens == 4000
+    assert tiny_corpus(web.address).dataset().train.n_tokens == 4000
 
 
 def test_mirror_address_comes_before_the_public_one(tmp_path, monkeypatch, web):
     web.files |= {f"mirror/{PATH}": GOOD, "public.conll": GOOD}
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", f"{web.address}/mirror/")
-    catalogue_of(tiny_corpus(web.address), tmp_path).load("tiny")
+    tiny_corpus(web.address).dataset()
     assert web.asked == [f"mirror/{PATH}"]
 
 
 def test_mirror_address_without_the_file_leads_to_the_public_address(tmp_path, monkeypatch, web):
     web.files["public.conll"] = GOOD
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", f"{web.address}/mirror")
-    catalogue_of(tiny_corpus(web.address), tmp_path).load("tiny")
+    tiny_corpus(web.address).dataset()
     assert web.asked == [f"mirror/{PATH}", "public.conll"]
 
 
 def test_tampered_mirror_is_reported_and_its_password_is_not(tmp_path, monkeypatch, cache, web):
     web.files |= {f"mirror/{PATH}": TAMPERED, "public.conll": GOOD}
     monkeypatch.setenv("LABSEQ_DATA_MIRROR", web.address.replace("//", "//user:secret@") + "/mirror")
-    message = failure(catalogue_of(tiny_corpus(web.address), tmp_path), tmp_path)
+    message = failure(tiny_corpus(web.address), tmp_path)
     assert "from mirror (LABSEQ_DATA_MIRROR)" in message
     assert "secret" not in message
     assert kept(cache) == []
@@ -226,5 +222,5 @@ def test_concurrent_fetches_do_not_disturb_each_other(tmp_path, cache, web):
 def test_unwritable_cache_is_named(tmp_path, monkeypatch, web):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("LABSEQ_CACHE_DIR", str(tmp_path / "file" / "below"))
-    message = failure(catalogue_of(tiny_corpus(web.address), tmp_path), tmp_path)
+    message = failure(tiny_corpus(web.address), tmp_path)
     assert "LABSEQ_CACHE_DIR" in message

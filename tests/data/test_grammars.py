@@ -13,7 +13,7 @@ import pytest
 from labseq_core.checks import LabSeqError
 from labseq_core.data.synthetic.emissions import Capitalised, Choice, Coined, Mixture, RoundedNormal, weighted
 from labseq_core.data.synthetic.pitch_accent import PITCH_ACCENT, PRONUNCIATIONS, TranscribedPhones
-from labseq_core.data.synthetic.registry import CORPORA
+from labseq_core.data.synthetic.registry import GENERATORS
 from labseq_core.data.synthetic.rules import compile_rules
 
 EXACT = 1e-12
@@ -151,9 +151,9 @@ def test_rules_that_would_need_a_stack_are_refused():
         compile_rules({"SENTENCE": {"left SENTENCE right": 1, "middle": 1}})
 
 
-@pytest.mark.parametrize("name", list(CORPORA))
+@pytest.mark.parametrize("name", list(GENERATORS))
 def test_chains_are_proper(name):
-    chain = CORPORA[name].chain
+    chain = GENERATORS[name].chain
     assert chain.start.sum() == pytest.approx(1, abs=EXACT)
     np.testing.assert_allclose(chain.transition.sum(axis=1) + chain.stop, 1, rtol=0, atol=EXACT)
     assert min(chain.start.min(), chain.transition.min(), chain.stop.min()) >= 0

@@ -7,7 +7,9 @@ import io
 import pytest
 
 from labseq_core.checks import LabSeqError
-from labseq_core.data.formats.registry import FORMATS, DataError, choose_format, read_file
+from labseq_core.data.formats.registry import FORMATS, DataError, Format, choose_format, read_file, writer_of
+from labseq_core.data.formats.source import read_bytes
+from labseq_core.data.formats.writers import write_conll
 
 CONLLU_LINE = b"1\ta\t_\tX\t_\t_\t0\t_\t_\t_\n"
 CONTENTS = {
@@ -57,7 +59,7 @@ def test_format_and_options_are_passed_on():
 
 
 def test_unknown_format_and_option():
-    with pytest.raises(LabSeqError, match="unknown format 'xml'; choose one of conll, conllu, table, jsonl"):
+    with pytest.raises(LabSeqError, match="there is no file format 'xml'; choose from conll, conllu, table, jsonl"):
         read_file(b"a X\n", format="xml")
     with pytest.raises(LabSeqError, match="jsonl has no option 'label_column'; it has encoding"):
         read_file(b"{}", format="jsonl", label_column=1)
@@ -82,3 +84,16 @@ def test_options_are_those_of_the_reader(format):
     declared = {option.name: option.default for option in format.options}
     assert declared == {name: parameters[name].default for name in parameters if name not in ("source", "name")}
     assert all(option.help for option in format.options)
+
+
+def test_a_format_from_outside_is_recognised_by_name_and_contents(monkeypatch):
+    def reader(source, *, name=None):
+        return read_file(read_bytes(source).removeprefix(b"#!\n"), format="conll", name=name)
+
+    marked = Format("marked", "marked columns", (".mark",), reader, recognises=lambda lines: lines[0] == b"#!")
+    monkeypatch.setitem(FORMATS._things, "marked", marked)
+    for name in ("a.mark", "a.txt", "noextension"):
+        assert choose_format(name, b"#!\na X\n") == "marked"
+        assert read_file(b"#!\na X\n", name=name).labels == [["X"]]
+    assert choose_format("a.csv", b"#!\na X\n") == "table"
+    assert writer_of("a.mark") is writer_of("a.conll") is write_conll

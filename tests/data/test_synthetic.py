@@ -17,7 +17,7 @@ from labseq_core.checks import LabSeqError
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.synthetic.hidden_chain import TOKEN, HiddenChain
 from labseq_core.data.synthetic.registry import (
-    CORPORA,
+    GENERATORS,
     PARTS,
     bayes_accuracy,
     bayes_labels,
@@ -27,7 +27,7 @@ from labseq_core.data.synthetic.registry import (
 )
 from labseq_core.places import datasets_directory
 
-NAMES = list(CORPORA)
+NAMES = list(GENERATORS)
 SAMPLE = 1500  # sentences
 POSTERIOR_TOLERANCE = 1e-9
 LARGEST_Z = 4.5  # a right posterior exceeds it once in 150 000 statistics
@@ -38,7 +38,7 @@ every_corpus = pytest.mark.parametrize("name", NAMES)
 
 @cache
 def large_sample(name: str) -> Sequences:
-    return CORPORA[name].draw(SAMPLE, Random("a large sample"))
+    return GENERATORS[name].draw(SAMPLE, Random("a large sample"))
 
 
 @cache
@@ -47,7 +47,7 @@ def large_posterior(name: str) -> np.ndarray:
 
 
 def gold_indicators(name: str, sequences: Sequences) -> np.ndarray:
-    return np.array(sequences.flat_labels)[:, None] == np.array(CORPORA[name].labels)
+    return np.array(sequences.flat_labels)[:, None] == np.array(GENERATORS[name].labels)
 
 
 def z_of_sentence_sums(differences: np.ndarray, sequences: Sequences, least_variance: float = 0.0) -> np.ndarray:
@@ -95,7 +95,7 @@ def test_posterior_is_the_sum_over_all_state_paths(name):
     chosen = sample.select(short)
     for number, rows in enumerate(bayes_posterior(name, chosen)):
         columns = {column: values[number] for column, values in chosen.columns.items()}
-        expected = enumerated_posterior(CORPORA[name].chain, {TOKEN: chosen.tokens[number], **columns})
+        expected = enumerated_posterior(GENERATORS[name].chain, {TOKEN: chosen.tokens[number], **columns})
         np.testing.assert_allclose(rows, expected, rtol=0, atol=POSTERIOR_TOLERANCE)
 
 
@@ -103,10 +103,10 @@ def test_posterior_is_the_sum_over_all_state_paths(name):
 def test_posterior_rows_are_distributions_over_the_sorted_labels(name):
     dataset = generate(name, seed=3, sizes=(40, 5, 5))
     rows = bayes_posterior(name, dataset.train)
-    assert [row.shape for row in rows] == [(length, len(CORPORA[name].labels)) for length in dataset.train.lengths]
+    assert [row.shape for row in rows] == [(length, len(GENERATORS[name].labels)) for length in dataset.train.lengths]
     np.testing.assert_allclose(np.vstack(rows).sum(axis=1), 1, rtol=0, atol=POSTERIOR_TOLERANCE)
     assert np.vstack(rows).min() >= 0
-    labels = CORPORA[name].labels
+    labels = GENERATORS[name].labels
     assert labels == sorted(labels)
     assert bayes_labels(name, dataset.train) == [[labels[best] for best in row.argmax(axis=1)] for row in rows]
 
@@ -165,7 +165,7 @@ INFORMATIVE = [
 
 @pytest.mark.parametrize(("name", "column"), [*INFORMATIVE, *((name, None) for name in NAMES)])
 def test_a_model_that_ignores_something_is_worse(name, column):
-    truth, sample = CORPORA[name].chain, large_sample(name)
+    truth, sample = GENERATORS[name].chain, large_sample(name)
     poorer = without_context(truth) if column is None else without_column(truth, column)
     best, worse = large_posterior(name), np.vstack(poorer.posterior(sample))
     gold = gold_indicators(name, sample)
@@ -215,7 +215,7 @@ def mutual_information(values: list, labels: list[str]) -> float:
 
 def test_parity_needs_products_of_attributes():
     dataset = generate("parity")
-    columns = list(CORPORA["parity"].columns)
+    columns = list(GENERATORS["parity"].columns)
     template = FeatureTemplate("custom", columns=[TOKEN, *columns], window=3).fit(dataset.train)
     single = CRF().fit(template.encode(dataset.train), dataset.train.labels)
     assert single.score(template.encode(dataset.test), dataset.test.labels) < 0.56
@@ -271,7 +271,7 @@ def test_same_seed_same_text_and_parts_do_not_depend_on_each_other(name):
     assert small.train.tokens != other.train.tokens
     assert small.train.tokens[:5] != small.dev.tokens
     assert len(small.train) == 20
-    assert list(small.train.flat_columns) == list(CORPORA[name].columns)
+    assert list(small.train.flat_columns) == list(GENERATORS[name].columns)
 
 
 def test_bundled_files_are_what_the_generator_makes_now(tmp_path):
@@ -290,13 +290,13 @@ def test_the_bundled_corpus_reads_back_as_generated(name):
         assert ours.tokens == theirs.tokens
         assert ours.labels == theirs.labels
         assert ours.columns == theirs.columns
-    assert read.labels == CORPORA[name].labels
+    assert read.labels == GENERATORS[name].labels
     assert (read.title, read.task, read.licence) == (made.title, made.task, made.licence)
     assert bayes_accuracy(name, read.test) == bayes_accuracy(name, made.test)
 
 
 def test_bad_requests_say_what_to_do():
-    with pytest.raises(LabSeqError, match="unknown synthetic corpus 'klingon'; choose one of pitch-accent"):
+    with pytest.raises(LabSeqError, match="there is no synthetic corpus 'klingon'; choose from pitch-accent"):
         generate("klingon")
     with pytest.raises(LabSeqError, match="give three numbers of sentences"):
         generate("parity", sizes=(10, 0, 5))

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from labseq_core.checks import LabSeqError
-from labseq_core.data.catalogue import Catalogue, dataset_info, load_dataset, store_upload
+from labseq_core.data.catalogue import dataset_info, load_dataset, store_upload
 from labseq_core.data.formats.registry import DataError
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import load_upload
@@ -119,11 +119,11 @@ def test_changed_files_are_not_used(user_files):
         before = (folder / file).read_bytes()
         (folder / file).write_bytes(contents)
         with pytest.raises(LabSeqError, match="upload it again"):
-            Catalogue().load(upload)
+            load_upload(upload)
         assert store_upload(DATA, "a.conll") == upload
         assert (folder / file).read_bytes() == before
     assert json.loads((folder / "about.json").read_text())["file"] == "a.conll"
-    assert Catalogue().load(upload).labels == ["B-X", "O"]
+    assert load_upload(upload).labels == ["B-X", "O"]
 
 
 def test_unwritable_place_is_named(tmp_path, monkeypatch):

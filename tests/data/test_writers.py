@@ -101,6 +101,8 @@ def test_layout_of_csv_with_predicted_labels(tmp_path):
     write_csv(SMALL, str(tmp_path / "out.csv"), labels=[["O", "O"], ["X"]])
     expected = b"sequence,token,w,label,predicted\n1,a,1.0,O,O\n1,b,NA,B,O\n2,c,0.1,I,X\n"
     assert (tmp_path / "out.csv").read_bytes() == expected
+    write_csv(SMALL, tmp_path / "out.TSV", labels=[["O", "O"], ["X"]])
+    assert (tmp_path / "out.TSV").read_bytes() == expected.replace(b",", b"\t")
 
 
 @pytest.mark.parametrize("write", [write_conll, write_csv])

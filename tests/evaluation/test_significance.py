@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import (
+    METRICS,
+    Metric,
+    Ratio,
     SequenceCounts,
     compare_all,
     evaluate,
@@ -18,14 +21,15 @@ from labseq_core.evaluation import (
     paired_permutation,
     segment_scores,
     significance,
+    standard_error,
     token_accuracy,
 )
 from tests.evaluation.strategies import BIO, labelling_pairs
 from tests.reference import significance as naive
 
 TOLERANCE = 1e-12  # the same ratio of counts, rounded along another way
-METRICS = ("accuracy", "span_f1")
-every_metric = pytest.mark.parametrize("metric", METRICS)
+COMPARED = ("accuracy", "span_f1")
+every_metric = pytest.mark.parametrize("metric", COMPARED)
 
 
 def counts_of(rows: naive.Rows) -> SequenceCounts:
@@ -215,7 +219,7 @@ def test_luck_is_called_significant_as_often_as_promised(metric):
 
 def test_a_better_method_is_found():
     a, b = map(counts_of, random_methods(400, 2, seed=0, better=0.05))
-    for metric in METRICS:
+    for metric in COMPARED:
         assert paired_permutation(a, b, metric, rounds=999) <= 0.01
         assert paired_bootstrap(a, b, metric, rounds=999).high < 0.0
 
@@ -376,3 +380,20 @@ def test_bad_input_is_named(call, message):
 
 def compare(metric, a, b, **options):
     return compare_all({"a": counts_of(a), "b": counts_of(b)}, metric, **options)
+
+
+def test_any_ratio_of_counts_can_be_tested(monkeypatch):
+    """Share of sequences without an error: its standard error is that of a mean of zeros and ones."""
+
+    def whole(counts):
+        return Ratio((counts.correct == counts.tokens).astype(np.int64), np.ones(len(counts), dtype=np.int64))
+
+    metric = Metric("whole", "Whole", "sequences without an error", ratio=whole)
+    monkeypatch.setitem(METRICS._things, "whole", metric)
+    truth = [["a", "b"], ["a"], ["b"], ["b", "b"]]
+    good = SequenceCounts.of(truth, [["a", "b"], ["a"], ["b"], ["a", "b"]])
+    bad = SequenceCounts.of(truth, [["b"] * len(row) for row in truth])
+    right = np.array([1.0, 1.0, 1.0, 0.0])
+    assert standard_error(good, "whole") == pytest.approx(right.std(ddof=1) / 2.0)
+    (row,) = compare_all({"good": good, "bad": bad}, "whole", rounds=50)
+    assert row["difference"] == pytest.approx(0.75 - 0.5)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from labseq_core.checks import LabSeqError
 from labseq_core.commands.choices import method_choice
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.experiments.plan.config import METRICS
 from labseq_core.kernels import Linear, Polynomial
 from tests.experiments.runs import outcomes_here
 from tests.kernels.strategies import kernels

@@ -10,12 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from labseq_core.checks import LabSeqError
+from labseq_core.data.bundled_corpora import bundled_corpora
+from labseq_core.data.catalogue import CORPORA, Corpus, _load_once
+from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import ExperimentConfig
+from labseq_core.experiments.run.one_task import data_hash
 from labseq_core.experiments.service import run_id_of
 from labseq_core.experiments.store import data_identity as identity
 from labseq_core.experiments.store import sources
 from labseq_core.experiments.store.sources import CORE, COUNTED, NOT_COUNTED, counted_files, sources_digest
 from labseq_core.experiments.store.versions import versions
+from labseq_core.places import datasets_directory
 from tests.experiments.runs import quick
 
 ROOMS = {"chain", "data", "evaluation", "features", "kernels", "learners", "losses", "scoring", "solvers"}
@@ -190,17 +196,37 @@ def test_another_process_has_the_same_id():
 
 
 def test_other_data_is_another_run(tmp_path, monkeypatch):
-    there = identity.datasets_directory()
     config, before = quick(), run_id_of(quick())
-    shutil.copytree(there / config.dataset, tmp_path / config.dataset)
-    monkeypatch.setattr(identity, "datasets_directory", lambda: tmp_path)
+    place = tmp_path / config.dataset
+    shutil.copytree(datasets_directory() / config.dataset, place)
+    monkeypatch.setitem(CORPORA._things, config.dataset, bundled_corpora(tmp_path)[0])
+    identity.data_identity.cache_clear()
     assert run_id_of(config) == before, "where it lies does not matter"
-    identity._identity.cache_clear()
-    with (tmp_path / config.dataset / "train.conll").open("a", encoding="utf-8") as file:
+    identity.data_identity.cache_clear()
+    with (place / "train.conll").open("a", encoding="utf-8") as file:
         file.write("palabra O\n\n")
     after = run_id_of(config)
+    identity.data_identity.cache_clear()
     assert after != before
     assert after.split("-")[0] == before.split("-")[0] == config.hash
+
+
+def test_what_a_corpus_from_outside_draws_is_part_of_the_id(monkeypatch):
+    def drawn(label: str) -> str:
+        part = Sequences.from_lists([["a", "b"]], [["X", label]])
+        monkeypatch.setitem(CORPORA._things, "drawn", Corpus("drawn", "Drawn", "token", lambda: (part,) * 3))
+        for remembered in (identity.data_identity, data_hash, _load_once):
+            remembered.cache_clear()
+        return identity.data_identity("drawn")
+
+    found = [drawn("X"), drawn("Y"), drawn("X")]
+    identity.data_identity.cache_clear()
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_corpus_that_is_not_there_is_told():
+    with pytest.raises(LabSeqError, match="unknown dataset 'toy-poss'; did you mean toy-pos"):
+        identity.data_identity("toy-poss")
 
 
 def test_every_corpus_has_an_identity_without_being_fetched(monkeypatch):

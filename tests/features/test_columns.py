@@ -182,13 +182,13 @@ def test_prosody_uses_every_column_and_computes_what_is_not_there():
 
 
 def test_prosody_of_nothing_is_refused():
-    with pytest.raises(LabSeqError, match="prosody features are learned from data"):
+    with pytest.raises(LabSeqError, match="word probabilities are learned from data"):
         FeatureTemplate("prosody").encode([])
 
 
 def test_what_a_coder_learned_survives_json():
     data = Sequences.from_lists([["a", "b"]], columns={"x": [[1.0, 2.0]], "pos": [["N", "V"]]})
-    coder = ColumnCoder.learn(data, ("x", "pos"), 3, "prosody")
+    coder = ColumnCoder.learn(data, ("x", "pos"), 3, word_probabilities=True)
     again = ColumnCoder.from_dict(json.loads(json.dumps(coder.to_dict())))
     assert again.to_dict() == coder.to_dict()
     assert again.numeric == ("x", *WORD_PROBABILITIES)

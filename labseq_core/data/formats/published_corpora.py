@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from labseq_core.data.corpus import Parts
 from labseq_core.data.formats.conll import read_conll, read_conllu
 from labseq_core.data.formats.source import read_bytes, read_text
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import split_fractions
 
 Files = Mapping[str, bytes]
-Parts = tuple[Sequences, Sequences, Sequences]  # train, dev, test
 
 OCR_LETTERS, OCR_WORDS, OCR_PIXELS = 52_152, 6_877, 128
 _OCR_FIELDS = 6  # id, letter, next_id, word_id, position, fold

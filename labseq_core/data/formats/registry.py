@@ -1,4 +1,4 @@
-"""Reading a corpus file: the formats, their options, and the choice by file name and contents."""
+"""All file formats: who reads and writes them, their options, and the choice by file name and contents."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LabSeqError
 from labseq_core.data.formats.conll import CONLLU_FIELDS, read_conll, read_conllu
 from labseq_core.data.formats.source import ENCODINGS, DataError, Source, base_name, read_bytes
 from labseq_core.data.formats.tabular import read_jsonl, read_table
+from labseq_core.data.formats.writers import write_conll, write_csv
 from labseq_core.data.sequences import Sequences
+from labseq_core.registry import Registry
 
 __all__ = ["FORMATS", "DataError", "Format", "ReaderOption", "choose_format", "read_conll", "read_conllu", "read_file"]
 __all__ += ["read_jsonl", "read_table"]
@@ -29,20 +31,35 @@ class ReaderOption:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: who reads it and with which options."""
+    """A file format: who reads and writes it, with which options, and how a file of it is known."""
 
     name: str
     title: str
     extensions: tuple[str, ...]
-    reader: Callable[..., Sequences]
-    options: tuple[ReaderOption, ...]
+    reader: Callable[..., Sequences]  # of a source and a name, and of the options
+    options: tuple[ReaderOption, ...] = ()
+    writer: Callable[..., None] | None = None  # of sequences and a place, with `labels` that were predicted
+    # Whether these first lines, none of them blank, are of this format, where the name of a file leaves it open.
+    recognises: Callable[[list[bytes]], bool] | None = None
 
 
+def _is_json(lines: list[bytes]) -> bool:
+    return lines[0].startswith(b"{") and b'":' in lines[0]
+
+
+def _is_conllu(lines: list[bytes]) -> bool:
+    content = next((line for line in lines if not line.startswith(b"# ")), b"")
+    return _CONLLU_LINE.fullmatch(content) is not None
+
+
+_CONLLU_LINE = re.compile(rb"[1-9][0-9]*([-.][0-9]+)?(\t[^\t]*){9}")
+_SAYS_LITTLE = frozenset({".txt", ".conll"})
+_USUAL = "conll"
 _ENCODING = ReaderOption("encoding", "utf-8", "how characters are stored in the file", ENCODINGS)
 
-FORMATS: dict[str, Format] = {
-    format.name: format
-    for format in (
+FORMATS: Registry[Format] = Registry(
+    "file format",
+    [
         Format(
             "conll",
             "columns, one token per line, blank line between sequences",
@@ -57,6 +74,7 @@ FORMATS: dict[str, Format] = {
                 ReaderOption("separator", None, "what separates columns; None: spaces or tabs", (" ", "\t")),
                 _ENCODING,
             ),
+            write_conll,
         ),
         Format(
             "conllu",
@@ -68,6 +86,7 @@ FORMATS: dict[str, Format] = {
                 ReaderOption("columns", (), "further fields to keep as columns"),
                 _ENCODING,
             ),
+            recognises=_is_conllu,
         ),
         Format(
             "table",
@@ -82,6 +101,7 @@ FORMATS: dict[str, Format] = {
                 ReaderOption("quoted", True, 'cells may stand in quotes; False: " is plain text'),
                 _ENCODING,
             ),
+            write_csv,
         ),
         Format(
             "jsonl",
@@ -89,13 +109,10 @@ FORMATS: dict[str, Format] = {
             (".jsonl", ".json"),
             read_jsonl,
             (_ENCODING,),
+            recognises=_is_json,
         ),
-    )
-}
-
-_BY_EXTENSION = {extension: format for format in FORMATS.values() for extension in format.extensions}
-_SAYS_LITTLE = frozenset({".txt", ".conll"})
-_CONLLU_LINE = re.compile(rb"[1-9][0-9]*([-.][0-9]+)?(\t[^\t]*){9}")
+    ],
+)
 
 
 def read_file(source: Source, *, format: str | None = None, name: str | None = None, **options: Any) -> Sequences:
@@ -105,8 +122,7 @@ def read_file(source: Source, *, format: str | None = None, name: str | None = N
         # The whole of it: an open file can be read only once.
         data = read_bytes(source, name)
         return read_file(data, format=choose_format(file, data), name=file, **options)
-    require(format in FORMATS, f"unknown format {format!r}; choose one of {', '.join(FORMATS)}")
-    chosen = FORMATS[format]
+    chosen = FORMATS.find(format)
     known = [option.name for option in chosen.options]
     unknown = sorted(set(options) - set(known))
     if unknown:
@@ -115,14 +131,28 @@ def read_file(source: Source, *, format: str | None = None, name: str | None = N
 
 
 def choose_format(file: str, data: bytes) -> str:
-    """The format of a file by its name, or by its first line where the name leaves it open."""
-    found = re.search(r"\.[^.]*$", file.lower().removesuffix(".gz"))
-    extension = found[0] if found else ""
-    by_name = _BY_EXTENSION.get(extension)
+    """The format of a file by its name, or by its first lines where the name leaves it open."""
+    extension = _extension(file)
+    by_name = next((format.name for format in FORMATS.values() if extension in format.extensions), None)
     if by_name and extension not in _SAYS_LITTLE:
-        return by_name.name
+        return by_name
     lines = [line.rstrip(b"\r") for line in data[:100_000].removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
-    if lines and lines[0].startswith(b"{") and b'":' in lines[0]:
-        return "jsonl"
-    content = [line for line in lines if not line.startswith(b"# ")]
-    return "conllu" if content and _CONLLU_LINE.fullmatch(content[0]) else "conll"
+    known = (format for format in FORMATS.values() if lines and format.recognises and format.recognises(lines))
+    return next((format.name for format in known), _USUAL)
+
+
+def writer_of(file: str) -> Callable[..., None]:
+    """Who writes a file of this name; CoNLL columns where the name does not say."""
+    extension = _extension(file)
+    known = (format.writer for format in FORMATS.values() if format.writer and extension in format.extensions)
+    return next(known, write_conll)
+
+
+def written_extensions() -> list[str]:
+    """What the name of a file that is written may end in."""
+    return [extension for format in FORMATS.values() if format.writer for extension in format.extensions]
+
+
+def _extension(file: str) -> str:
+    found = re.search(r"\.[^.]*$", file.lower().removesuffix(".gz"))
+    return found[0] if found else ""

@@ -50,10 +50,15 @@ def write_csv(
     path: str | Path | BinaryIO,
     *,
     labels: Sequence[Sequence[str]] | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> None:
-    """A table with the header sequence, token, further columns, label, predicted; sequences are numbered from 1."""
+    """A table with the header sequence, token, further columns, label, predicted; sequences are numbered from 1.
+
+    `delimiter=None` is a tab in .tsv files, else a comma.
+    """
+    if delimiter is None:
+        delimiter = "\t" if isinstance(path, (str, Path)) and str(path).lower().endswith(".tsv") else ","
     require(is_delimiter(delimiter), f"delimiter is {delimiter!r}; give one character")
     columns = _columns(sequences, labels)
     require(SEQUENCE_NAME not in columns, f"a column is named {SEQUENCE_NAME!r}, which the table needs; rename it")

@@ -12,17 +12,12 @@ from functools import cached_property
 
 from labseq_core.checks import LabSeqError, require
 from labseq_core.data.catalogue import dataset_info
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import find_method, make_learner, method_options
 from labseq_core.learners.search import require_grid
 
 MAX_METHODS, MAX_FOLDS, MAX_TASKS = 20, 50, 5000
-# name -> whether it is a share, shown in per cent
-METRICS = {
-    "accuracy": True, "sequence_accuracy": True, "span_f1": True, "span_precision": True, "span_recall": True,
-    "log_loss": False, "brier": False, "ece": True, "aurc": False, "used_share": True, "n_parameters": False,
-    "model_bytes": False, "train_seconds": False, "predict_seconds": False, "peak_megabytes": False,
-}  # fmt: skip
 SEARCH = "|"  # between values to try, on the command line
 _FOLLOWED = ("sgps", "sgps-sequence")  # accuracy against sparseness is drawn on the development part
 _CLASS = re.compile(r"\b[A-Z]\w*(?=\()")  # learners and kernels in an expression

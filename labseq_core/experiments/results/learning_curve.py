@@ -13,6 +13,7 @@ from pathlib import Path
 
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.evaluation import standard_error
+from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.results.run_results import MEASURED
 from labseq_core.experiments.run.one_task import data_hash
@@ -21,7 +22,6 @@ from labseq_core.experiments.store.run_store import run_store
 from labseq_core.places import datasets_directory
 
 CURVE = "learning-curve"  # the name among the defaults
-SCORES = ("accuracy", "span_f1")
 _HALVINGS, _FEWEST = 5, 5  # from all training sequences down to a 32nd of them, but not below five
 
 
@@ -100,9 +100,9 @@ def _rows(config: ExperimentConfig) -> list[dict]:
     for row in found.rows:
         counts = predictions(found.run_id, row["label"]).counts()
         scores = {}
-        for name in SCORES:
-            scores[name] = row[name]
-            scores[f"{name}_se"] = None if row[name] is None else standard_error(counts, name)
+        for name in (metric.name for metric in compared_metrics()):
+            scores[name] = row.get(name)  # a run from before there was such a metric has none
+            scores[f"{name}_se"] = None if scores[name] is None else standard_error(counts, name)
         rows.append(
             {
                 **found.about(), "sequences": size, "tokens": row["n_train_tokens"], "label": row["label"], **scores,

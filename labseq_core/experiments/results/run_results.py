@@ -14,16 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from labseq_core.archives import load_archive, save_archive
+from labseq_core.evaluation.registry import metrics_of
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.places import datasets_directory
 
-MEASURED = ("train_seconds", "predict_seconds", "peak_megabytes")  # different each time
-AVERAGED = (
-    "accuracy", "sequence_accuracy", "hamming_risk", "span_precision", "span_recall", "span_f1", "log_loss", "brier", "ece",
-    "aurc", "dev_accuracy", "n_attributes", "n_parameters", "used_share", "model_bytes", *MEASURED,
-)  # fmt: skip
+MEASURED = tuple(metric.name for metric in metrics_of("timing"))  # different each time
 # Spans count as conlleval counts them; labels that are not BIO have no spans, each token counts by itself.
 SPAN_MODE, TOKEN_MODE = "conlleval", "token"
 
@@ -59,7 +56,7 @@ class RunResult:
         for label in dict.fromkeys(row["label"] for row in self.rows):
             own = [row for row in self.rows if row["label"] == label]
             entry = {"label": label, "method": own[0]["method"], "folds": len(own)}
-            for name in AVERAGED:
+            for name in (metric.name for metric in metrics_of()):
                 values = [row[name] for row in own if row.get(name) is not None]
                 entry[f"{name}_mean"], entry[f"{name}_se"] = _mean_and_error(values)
             summary.append(entry)

@@ -12,7 +12,12 @@ from functools import cached_property, lru_cache
 from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
-from labseq_core.evaluation import calibration, evaluate, fit_temperature, marginals_at, token_accuracy, top_labels
+from labseq_core.evaluation import fit_temperature, marginals_at, top_labels
+from labseq_core.evaluation._pairs import LabelPairs, pair_up
+from labseq_core.evaluation.calibration import Probabilities
+from labseq_core.evaluation.registry import Tested
+from labseq_core.evaluation.resources import ModelSize, Timing
+from labseq_core.evaluation.token import confusion_of
 from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.tasks import Task, points_of
 from labseq_core.experiments.results.predictions import Predictions, archive_bytes
@@ -74,14 +79,14 @@ def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int |
     fit = _Fit(learner, report)
     watched = parts.dev if choice.watches_development else None
     fit.run(parts.encoded, parts.train.labels, parts.held_out, dev=watched)
-    facts = {"data_hash": data_hash(config.dataset), "row": {"dev_accuracy": None}}
+    facts, development = {"data_hash": data_hash(config.dataset)}, None
     if parts.dev is not None:
         predicted = learner.predict(parts.encoded_dev)
         fit.end(predicted)
-        facts["row"]["dev_accuracy"] = token_accuracy(parts.dev.labels, predicted)
+        development = pair_up(parts.dev.labels, predicted)
         if task.point is not None:
             facts["tried"] = {**values, "score": search_score(parts.dev.labels, predicted), "seconds": fit.seconds}
-    return _tested(config, task, fit, parts, facts)
+    return _tested(config, task, fit, parts, facts, development)
 
 
 def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
@@ -141,7 +146,9 @@ def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, repor
     return {**values, "score": score, "seconds": fit.seconds}
 
 
-def _tested(config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, facts: dict) -> TaskOutcome:
+def _tested(
+    config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, facts: dict, development: LabelPairs | None
+) -> TaskOutcome:
     """The scores of a trained model, and what pages want of it."""
     learner, test, choice = fit.learner, parts.test, config.methods[task.method]
     begin = time.perf_counter()
@@ -151,7 +158,14 @@ def _tested(config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, fact
         fit.end(predicted)
     said, temperature = _answers(config, learner, parts)
     kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
-    found = evaluate(test.labels, predicted)
+    tested = Tested(
+        labels=pair_up(test.labels, predicted),
+        probabilities=Probabilities.of(test.labels, said.marginals, said.classes) if said.probability else None,
+        confidence=kept.abstention(),
+        development=development,
+        model=ModelSize(parts.encoded.n_attributes, learner.n_parameters_, used_share(learner), learner.n_bytes_),
+        timing=Timing(fit.seconds, predict_seconds, peak_megabytes()),
+    )
     facts["row"] = {
         "config_hash": config.hash,
         "dataset": config.dataset,
@@ -161,21 +175,16 @@ def _tested(config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, fact
         "options": json.dumps(_options(choice, learner), sort_keys=True),
         "fold": task.fold,
         "seed": config.seed,
-        **found.summary(),
-        **_probability_scores(said, test.labels),
-        "aurc": kept.abstention().aurc,
-        **facts["row"],
+        **tested.scores("labels", "spans"),
+        "n_tokens": test.n_tokens,
+        "n_sequences": len(test),
+        **tested.scores("probabilities", "confidence", "development"),
         "temperature": temperature,
         "n_train_tokens": parts.train.n_tokens,
-        "n_attributes": parts.encoded.n_attributes,
-        "n_parameters": learner.n_parameters_,
-        "used_share": used_share(learner),
-        "model_bytes": learner.n_bytes_,
-        "train_seconds": fit.seconds,
-        "predict_seconds": predict_seconds,
-        "peak_megabytes": peak_megabytes(),
+        **tested.scores("model", "timing"),
     }
-    facts["confusion"] = {"labels": list(found.confusion.labels), "counts": found.confusion.counts.tolist()}
+    confusion = confusion_of(tested.labels)
+    facts["confusion"] = {"labels": list(confusion.labels), "counts": confusion.counts.tolist()}
     blobs = {"predictions": kept.to_bytes()}
     if task.fold == 0:
         facts["examples"] = [
@@ -202,14 +211,6 @@ def _answers(config: ExperimentConfig, learner: SequenceLearner, parts: _Parts) 
     temperature = fit_temperature(learner.potentials(parts.dev), parts.dev.labels, learner.classes_).temperature
     marginals = marginals_at(learner.potentials(parts.encoded_test), temperature)
     return Answers(*top_labels(marginals, learner.classes_), True, marginals, list(learner.classes_)), temperature
-
-
-def _probability_scores(said: Answers, truth: list[list[str]]) -> dict[str, float | None]:
-    names = ("log_loss", "brier", "ece")
-    if not said.probability:
-        return dict.fromkeys(names)
-    found = calibration(truth, said.marginals, said.classes)
-    return {name: getattr(found, name) for name in names}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError, require
+from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.results.predictions import Predictions, predictions_csv
@@ -38,8 +39,8 @@ def run_tables(run_id: str) -> dict[str, str]:
     found = result(run_id)
     about = found.about()
     said = {row["label"]: predictions(run_id, row["label"]) for row in found.summary()}
-    metrics = ["accuracy"] + ["span_f1"] * any(row["span_f1"] is not None for row in found.rows)
-    pairs = [{"metric": metric, **row} for metric in metrics for row in comparisons(run_id, metric)]
+    known = [each.name for each in compared_metrics() if any(row.get(each.name) is not None for row in found.rows)]
+    pairs = [{"metric": metric, **row} for metric in known for row in comparisons(run_id, metric)]
     tables = {
         "scores.csv": found.csv(),
         "times.csv": found.times_csv(),

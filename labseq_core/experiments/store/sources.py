@@ -32,6 +32,7 @@ NOT_COUNTED = {
     "data/downloads.py": "brings files here, unchanged",
     "data/public_corpora.py": "what it says of a corpus that matters is in the run id (see data_identity)",
     "data/formats/writers.py": "a run writes no corpus",
+    "_lazy.py": "loads what is asked for",
     "archives.py": "keeps arrays as they are",
     "checks.py": "refuses input, or hands it on",
     "registry.py": "finds things by name",

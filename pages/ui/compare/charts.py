@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.ui.compare.words import Measure
 from pages.ui.drawing.charts import LEGEND, MARGIN, in_lines, kept
 from pages.ui.drawing.colours import GREY, look
 from pages.ui.drawing.plain_text import names_in_chart, shortened
 
 
 @kept
-def measure_dots(rows: Sequence[dict], names: Mapping[str, str], measure: Measure) -> go.Figure:
-    """One measure: a mark per method with its standard error, and a small dot for each fold. rows: as `measure_rows` gives
-    them.
+def measure_dots(rows: Sequence[dict], names: Mapping[str, str], title: str, form: str) -> go.Figure:
+    """One metric: a mark per method with its standard error, and a small dot for each fold. rows: as `measure_rows` gives
+    them; form: how a value is written.
     """
     figure = go.Figure()
     for place, row in enumerate(rows):
@@ -25,27 +24,27 @@ def measure_dots(rows: Sequence[dict], names: Mapping[str, str], measure: Measur
             figure.add_scatter(
                 x=folds, y=[name] * len(folds), mode="markers", showlegend=False, name=f"{row['label']}, folds",
                 marker={"color": GREY, "size": 7, "opacity": 0.7},
-                hovertemplate=[f"{measure.shown(value)}<extra>{row['label']}, one fold</extra>" for value in folds],
+                hovertemplate=[f"{form.format(value)}<extra>{row['label']}, one fold</extra>" for value in folds],
             )  # fmt: skip
         figure.add_scatter(
             x=[row["mean"]], y=[name], mode="markers+text", showlegend=False, name=row["label"],
             error_x=None if error is None else {"type": "data", "array": [error], "color": own.colour, "thickness": 3},
-            marker={"color": own.colour, "symbol": own.marker, "size": 14}, text=measure.shown(row["mean"]),
+            marker={"color": own.colour, "symbol": own.marker, "size": 14}, text=form.format(row["mean"]),
             textposition="top center", textfont={"size": 14}, cliponaxis=False,
-            hovertemplate=f"{measure.shown(row['mean'])}<extra>{row['label']}</extra>",
+            hovertemplate=f"{form.format(row['mean'])}<extra>{row['label']}</extra>",
         )  # fmt: skip
     figure.update_layout(
         height=62 * len(rows) + 90, margin={**MARGIN, "t": 10, "r": 40},
-        xaxis={"title": measure.title, "exponentformat": "SI", "nticks": 6},
+        xaxis={"title": title, "exponentformat": "SI", "nticks": 6},
         yaxis={"range": [len(rows) - 0.4, -0.75], "type": "category", "title": None,
                "tickfont": {"size": 14}, "showgrid": True},
     )  # fmt: skip
     return figure
 
 
-def measure_text(rows: Sequence[dict], measure: Measure) -> str:
+def measure_text(rows: Sequence[dict], title: str, form: str) -> str:
     """What `measure_dots` shows, in words."""
-    return f"{measure.title}: " + "; ".join(f"{row['label']} {measure.shown(row['mean'])}" for row in rows)
+    return f"{title}: " + "; ".join(f"{row['label']} {form.format(row['mean'])}" for row in rows)
 
 
 @kept

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from labseq_core.evaluation.metric import Metric
+from labseq_core.evaluation.token import ACCURACY
 from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.results.learning_curve import (
     CurveStatus,
@@ -71,12 +73,13 @@ def _progress(config: ExperimentConfig) -> None:
 
 
 def _curve(found: FinishedRun, config: ExperimentConfig, rows: list[dict]) -> None:
-    score, title = choose_score(found)
-    score, title = (score, title) if any(row[score] is not None for row in rows) else ("accuracy", "Token accuracy")
+    score = choose_score(found)
+    score = score if any(row.get(score.name) is not None for row in rows) else ACCURACY
     names = short_names(config.methods)
     charts.draw(
-        pictures.curve_chart(rows, names, score, title), "learning-curve", pictures.curve_text(rows, score, title)
-    )
+        pictures.curve_chart(rows, names, score.name, score.title), "learning-curve",
+        pictures.curve_text(rows, score.name, score.title),
+    )  # fmt: skip
     st.table(curve_table(rows, names, score))
     csv_button("The learning curve as CSV", rows, "learning-curve")
     with st.expander("The runs of this curve"):
@@ -85,10 +88,10 @@ def _curve(found: FinishedRun, config: ExperimentConfig, rows: list[dict]) -> No
         )
 
 
-def curve_table(rows: list[dict], names: dict[str, str], score: str) -> pd.DataFrame:
+def curve_table(rows: list[dict], names: dict[str, str], score: Metric) -> pd.DataFrame:
     """A row per method, a column per number of training sequences."""
     shown: dict[str, dict[str, str]] = {}
     for row in rows:
-        text = mean_and_error(row[score], row[f"{score}_se"])
+        text = mean_and_error(score, row[score.name], row[f"{score.name}_se"])
         shown.setdefault(names[row["label"]], {})[f"{row['sequences']:,} sequences"] = text
     return pd.DataFrame.from_dict(shown, orient="index").fillna("–").rename_axis("Method")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from labseq_core.evaluation.metric import Metric
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.evaluation.tradeoff import pareto_front
 from pages.ui.choices import session
 from pages.ui.choices.variant_names import short_names
@@ -23,39 +25,39 @@ def tab(found: FinishedRun) -> None:
 
 def _any_measure(found: FinishedRun) -> None:
     st.header("Any measure")
-    measured = [name for name in words.MEASURES if any(row.get(name) is not None for row in found.rows)]
-    titles = {name: words.MEASURES[name].title for name in measured}
+    measured = [name for name in METRICS if any(row.get(name) is not None for row in found.rows)]
+    titles = {name: METRICS[name].title for name in measured}
     chart, table = st.columns(2, gap="large")
     with table:
         name = session.choose("Measure", "metric", measured, lambda name: titles.get(name, name), "accuracy")
-        measure, rows = words.MEASURES[name], measure_rows(found, name)
-        st.caption(f"{measure.title}: {measure.meaning}. {words.BETTER[measure.better]}")
+        metric, rows = METRICS[name], measure_rows(found, name)
+        st.caption(f"{metric.title}: {metric.meaning}. {words.BETTER[metric.better]}")
         names = short_names(found.config.methods)
-        st.table(measure_table(rows, names, measure))
+        st.table(measure_table(rows, names, metric))
         csv_button("This measure as CSV", rows, name, found, more={"metric": name})
     with chart:
-        picture = pictures.measure_dots(rows, names, measure)
-        charts.draw(picture, name.replace("_", "-"), pictures.measure_text(rows, measure))
+        picture = pictures.measure_dots(rows, names, metric.title, metric.form)
+        charts.draw(picture, name.replace("_", "-"), pictures.measure_text(rows, metric.title, metric.form))
         st.caption(words.ERRORS if found.config.folds else words.SINGLE)
 
 
-def measure_table(rows: list[dict], names: dict[str, str], measure: words.Measure) -> pd.DataFrame:
+def measure_table(rows: list[dict], names: dict[str, str], metric: Metric) -> pd.DataFrame:
     """A column per method, since folds may be many."""
     shown = {
-        names[row["label"]]: {_heading(key): measure.shown(value) for key, value in row.items() if key != "label"}
+        names[row["label"]]: {_heading(key): metric.written(value) for key, value in row.items() if key != "label"}
         for row in rows
     }
-    return pd.DataFrame.from_dict(shown).rename_axis(measure.title)
+    return pd.DataFrame.from_dict(shown).rename_axis(metric.title)
 
 
 def measure_rows(found: FinishedRun, name: str) -> list[dict]:
-    """Per method that has a measure: mean, standard error, and the value in each fold."""
+    """Per method that has a metric: mean, standard error, and the value in each fold."""
     rows = []
     for entry in found.summary():
         if entry[f"{name}_mean"] is None:
             continue
         own = [row for row in found.rows if row["label"] == entry["label"]]
-        folds = {f"fold {row['fold'] + 1}": row[name] for row in own} if found.config.folds else {}
+        folds = {f"fold {row['fold'] + 1}": row.get(name) for row in own} if found.config.folds else {}
         rows.append(
             {"label": entry["label"], "mean": entry[f"{name}_mean"], "standard_error": entry[f"{name}_se"], **folds}
         )
@@ -71,18 +73,18 @@ def _front(found: FinishedRun, summary: list[dict]) -> None:
     names = short_names(found.config.methods)
     chart, story = st.columns([3, 2], gap="large")
     with story:
-        score, title = choose_score(found)
+        score = choose_score(found)
         on_front = pareto_front(
-            [row["train_seconds_mean"] for row in summary], [row[f"{score}_mean"] for row in summary]
+            [row["train_seconds_mean"] for row in summary], [row[f"{score.name}_mean"] for row in summary]
         )
         st.markdown(words.front_line([names[row["label"]] for row in summary], on_front))
         st.caption(words.FRONT)
         rows = [
             {"label": row["label"], "train_seconds": row["train_seconds_mean"],
-             score: row[f"{score}_mean"], "on_front": chosen}
+             score.name: row[f"{score.name}_mean"], "on_front": chosen}
             for row, chosen in zip(summary, on_front)
         ]  # fmt: skip
         csv_button("These points as CSV", rows, "front", found)
     with chart:
-        picture = pictures.front_chart(summary, names, on_front, score, title)
-        charts.draw(picture, "front", pictures.front_text(summary, on_front, score, title))
+        picture = pictures.front_chart(summary, names, on_front, score.name, score.title)
+        charts.draw(picture, "front", pictures.front_text(summary, on_front, score.name, score.title))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from labseq_core.evaluation.metric import Metric
+from labseq_core.evaluation.registry import compared_metrics
 from pages.ui import cached as caching
 from pages.ui.choices import session
 from pages.ui.drawing import charts, metrics
 from pages.ui.drawing.downloads import csv_button, file_name
-from pages.ui.drawing.metrics import METRICS
 from pages.ui.memory import FinishedRun
 
 
@@ -31,15 +32,19 @@ def tab(found: FinishedRun) -> None:
     _details(found)
 
 
-def choose_score(found: FinishedRun, help_text: str | None = None) -> tuple[str, str]:
-    """Token accuracy, or span F1 where labels are BIO: the name and the title of the score."""
-    known = [name for name in ("accuracy", "span_f1") if name in metrics.shown_metrics(found.summary())]
-    titles = {METRICS[name].title: name for name in known}
+def choose_score(found: FinishedRun, help_text: str | None = None) -> Metric:
+    """A metric by which methods can be told apart: token accuracy, or span F1 where labels are BIO."""
+    summary = found.summary()
+    titles = {
+        metric.title: metric
+        for metric in compared_metrics()
+        if all(row[f"{metric.name}_mean"] is not None for row in summary)
+    }
     title = session.choose(
-        "Score", "score", list(titles), str, METRICS[known[0]].title, draw=st.segmented_control, required=True,
+        "Score", "score", list(titles), str, next(iter(titles)), draw=st.segmented_control, required=True,
         help=help_text,
     )  # fmt: skip
-    return titles[title], title
+    return titles[title]
 
 
 def _details(found: FinishedRun) -> None:

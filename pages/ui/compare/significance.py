@@ -20,18 +20,18 @@ def tab(found: FinishedRun) -> None:
     if len(found.per_label) < 2:
         st.info("This run has one method only; train two or more together to compare them.", icon=":material/info:")
         return
-    score, title = choose_score(found)
-    pairs = caching_compare.pairs(found, score)
+    score = choose_score(found)
+    pairs = caching_compare.pairs(found, score.name)
     names = short_names(found.config.methods)
     chart, verdict = st.columns([3, 2], gap="large")
     with chart:
         picture = pictures.interval_chart(pairs, names)
-        charts.draw(picture, "significance", f"{title}. {pictures.interval_text(pairs, names)}")
+        charts.draw(picture, "significance", f"{score.title}. {pictures.interval_text(pairs, names)}")
     with verdict:
         st.markdown(words.verdict(pairs, names))
         st.caption(words.SIGNIFICANCE)
     st.table(pair_table(pairs, names))
-    csv_button("All pairs as CSV", pairs, "significance", found, more={"metric": score})
+    csv_button("All pairs as CSV", pairs, "significance", found, more={"metric": score.name})
 
 
 def pair_table(pairs: list[dict], names: dict[str, str]) -> pd.DataFrame:

@@ -1,46 +1,11 @@
-"""What the Compare page says: measures and their meaning, and comparisons in plain sentences."""
+"""What the Compare page says: comparisons in plain sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from labseq_core.experiments import ExperimentConfig
-from pages.ui.drawing.metrics import METRICS
 
-
-@dataclass(frozen=True)
-class Measure:
-    """What is measured, what it means, and how a value is written."""
-
-    title: str
-    meaning: str
-    better: str  # "higher", "lower", or "" where neither is
-    form: str = "{:.4f}"
-
-    def shown(self, value: float | None) -> str:
-        return "–" if value is None else self.form.format(value)
-
-
-def _score(name: str) -> Measure:
-    return Measure(METRICS[name].title, METRICS[name].meaning, "higher")
-
-
-MEASURES = {
-    "accuracy": _score("accuracy"),
-    "span_f1": _score("span_f1"),
-    "sequence_accuracy": _score("sequence_accuracy"),
-    "log_loss": Measure("Log loss", "mean of -log p(true label) over tokens; only of methods with probabilities", "lower"),
-    "brier": Measure("Brier score", "mean squared distance between the probabilities of a token and the truth", "lower"),
-    "ece": Measure("Calibration error (ECE)", "how far promised and kept accuracy are apart, on average over tokens", "lower"),
-    "aurc": Measure("AURC", "area under risk against coverage: mean error over all shares that could be answered", "lower"),
-    "train_seconds": Measure("Training time", "seconds to train a model", "lower", "{:.3f}\u00a0s"),
-    "predict_seconds": Measure("Labelling time", "seconds to label the test part", "lower", "{:.4f}\u00a0s"),
-    "peak_megabytes": Measure("Peak memory", "of the process that trained, with LabSeq itself", "lower", "{:.0f}\u00a0MB"),
-    "model_bytes": Measure("Model size", "bytes of the model", "lower", "{:,.0f}\u00a0bytes"),
-    "n_parameters": Measure("Parameters", "numbers that were learned", "", "{:,.0f}"),
-    "used_share": Measure("Share used", "share of weights, or of training observations, that are not zero", "", "{:.2%}"),
-}  # fmt: skip
 BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "": ""}
 ERRORS = "Large marks: mean over folds, with its standard error; small grey dots: the folds."
 SINGLE = "One split into train and test part: no standard error."

@@ -16,7 +16,7 @@ import streamlit as st
 
 from pages.ui.drawing.chart_margins import with_room
 from pages.ui.drawing.colours import GREY, WHITE, look
-from pages.ui.drawing.metrics import METRICS, shown_metrics
+from pages.ui.drawing.metrics import shown_metrics
 from pages.ui.drawing.plain_text import names_in_chart, shortened
 from pages.ui.drawing.tokens import LABELS_SHOWN
 
@@ -98,15 +98,15 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
 @kept
 def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Figure:
     """Scores of each method with standard errors; a dashed line over the accuracies is the best that is possible."""
-    metrics = shown_metrics(summary)
-    titles = [METRICS[metric].title for metric in metrics]
+    metrics = [metric for metric in shown_metrics(summary) if metric.share]
+    titles = [metric.title for metric in metrics]
     names = [in_lines(row["label"]) for row in summary]
     lines = sum(1 + name.count("<br>") for name in names)
     figure = go.Figure()
     for place, row in enumerate(summary):
         own = look(place)
-        means = [row[f"{metric}_mean"] for metric in metrics]
-        errors = [row[f"{metric}_se"] for metric in metrics]
+        means = [row[f"{metric.name}_mean"] for metric in metrics]
+        errors = [row[f"{metric.name}_se"] for metric in metrics]
         figure.add_bar(
             name=names[place], x=titles, y=means,
             error_y={"type": "data", "array": errors, "color": GREY, "thickness": 2, "width": 6}
@@ -149,9 +149,9 @@ def _best_line(figure: go.Figure, best: float) -> None:
 
 def score_text(summary: list[dict]) -> str:
     """What `score_bars` shows, in words."""
-    metrics = shown_metrics(summary)
+    metrics = [metric for metric in shown_metrics(summary) if metric.share]
     rows = [
-        f"{row['label']}: " + ", ".join(f"{METRICS[metric].title} {row[f'{metric}_mean']:.3f}" for metric in metrics)
+        f"{row['label']}: " + ", ".join(f"{metric.title} {row[f'{metric.name}_mean']:.3f}" for metric in metrics)
         for row in summary
     ]
     return "Bar chart of scores. " + "; ".join(rows)

@@ -1,50 +1,30 @@
-"""The metrics that pages show: names, definitions, and tables of them."""
+"""The metrics that pages show: definitions, and tables of them."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
+from labseq_core.evaluation.metric import Metric
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import RunResult
 
-DECIMALS = 4
+
+def always_shown() -> list[Metric]:
+    """The metrics of every table of scores."""
+    return [metric for metric in METRICS.values() if metric.shown == "always"]
 
 
-@dataclass(frozen=True)
-class Metric:
-    """What a score is called and what it means."""
-
-    title: str
-    meaning: str
-
-
-METRICS = {
-    "accuracy": Metric("Token accuracy", "share of all tokens that got the right label"),
-    "span_f1": Metric(
-        "Span F1",
-        "harmonic mean of precision and recall over whole spans, by the rules of conlleval: a span counts only if "
-        "begin, end and kind are right, and an I- label without a B- before it opens a span too",
-    ),
-    "sequence_accuracy": Metric("Whole sequences", "share of sequences in which every label is right"),
-}
-_TABLE_COLUMNS = {
-    **{name: metric.title for name, metric in METRICS.items()},
-    "span_precision": "Span precision",
-    "span_recall": "Span recall",
-}
-
-
-def shown_metrics(summary: list[dict]) -> list[str]:
-    """The metrics that exist for every method: spans only where labels are BIO."""
-    return [name for name in METRICS if all(row[f"{name}_mean"] is not None for row in summary)]
+def shown_metrics(summary: list[dict]) -> list[Metric]:
+    """Those of them that exist for every method: spans only where labels are BIO."""
+    return [metric for metric in always_shown() if all(row[f"{metric.name}_mean"] is not None for row in summary)]
 
 
 def definitions(summary: list[dict]) -> str:
     """What the shown numbers mean, as Markdown."""
-    lines = [f"- **{METRICS[name].title}**: {METRICS[name].meaning}." for name in shown_metrics(summary)]
+    lines = [f"- **{metric.title}**: {metric.meaning}." for metric in shown_metrics(summary)]
     if any(row["folds"] > 1 for row in summary):
         lines.append("- **±**: standard error of the mean over the folds of cross-validation.")
     else:
@@ -56,11 +36,14 @@ def definitions(summary: list[dict]) -> str:
 
 def summary_table(summary: list[dict], whole: bool = False) -> pd.DataFrame:
     """Mean ± standard error of each metric, training time and size, one row per method; `whole`: parts of F1 too."""
-    wanted = _TABLE_COLUMNS if whole else METRICS
-    columns = [name for name in wanted if any(row[f"{name}_mean"] is not None for row in summary)]
+    wanted = always_shown() + [metric for metric in METRICS.values() if whole and metric.shown == "table"]
+    columns = [metric for metric in wanted if any(row[f"{metric.name}_mean"] is not None for row in summary)]
     rows = {
         row["label"]: {
-            **{_TABLE_COLUMNS[name]: mean_and_error(row[f"{name}_mean"], row[f"{name}_se"]) for name in columns},
+            **{
+                metric.title: mean_and_error(metric, row[f"{metric.name}_mean"], row[f"{metric.name}_se"])
+                for metric in columns
+            },
             "Training": f"{row['train_seconds_mean']:.2f}\u00a0s",
             "Parameters": f"{row['n_parameters_mean']:,.0f}",
         }
@@ -69,10 +52,8 @@ def summary_table(summary: list[dict], whole: bool = False) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method")
 
 
-def mean_and_error(mean: float | None, error: float | None) -> str:
-    if mean is None:
-        return "–"
-    return f"{mean:.{DECIMALS}f}" if error is None else f"{mean:.{DECIMALS}f} ±\u00a0{error:.{DECIMALS}f}"
+def mean_and_error(metric: Metric, mean: float | None, error: float | None) -> str:
+    return metric.written(mean) + ("" if error is None else f" ±\u00a0{metric.written(error)}")
 
 
 def fold_table(found: RunResult) -> pd.DataFrame:
@@ -89,8 +70,8 @@ def search_table(found: RunResult) -> pd.DataFrame:
 
 def column_formats() -> dict:
     """Scores rounded on screen, whole underneath."""
-    scores = [*_TABLE_COLUMNS, "hamming_risk", "precision", "recall", "f1", "score"]
-    return {name: st.column_config.NumberColumn(format=f"%.{DECIMALS}f") for name in scores}
+    scores = [*(metric.name for metric in METRICS.values() if metric.share), "precision", "recall", "f1", "score"]
+    return {name: st.column_config.NumberColumn(format="%.4f") for name in scores}
 
 
 def who_leads(summary: list[dict]) -> str:

@@ -10,15 +10,10 @@ from labseq_core.experiments.results.contrast import config_entries, score_contr
 from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
 from pages.ui.drawing.downloads import csv_button
-from pages.ui.drawing.metrics import DECIMALS, METRICS
+from pages.ui.drawing.metrics import always_shown
 
 _WHICH = ("first", "second")
-# What is compared: its title, and how a value and a change of it are written.
-_SHOWN = {
-    **{name: (metric.title, f".{DECIMALS}f") for name, metric in METRICS.items()},
-    "train_seconds": ("Training, s", ".2f"),
-    "n_parameters": ("Parameters", ",.0f"),
-}
+_COSTS = {"train_seconds": ("Training, s", ".2f"), "n_parameters": ("Parameters", ",.0f")}
 
 
 def two_runs(first: str, second: str) -> None:
@@ -69,14 +64,19 @@ def _scores(first: str, second: str) -> None:
         st.markdown(f"{which} finished, so there is nothing to compare yet.")
         return
     both = [caching.finished(run_id) for run_id in (first, second)]
-    rows = score_contrast(*both, tuple(_SHOWN))
+    rows = score_contrast(*both, tuple(_shown()))
     st.dataframe(pd.DataFrame(map(_written, rows)), hide_index=True)
     about = [{f"{name}_{which}": value for name, value in found.about().items()} for found, which in zip(both, _WHICH)]
     csv_button("Scores side by side as CSV", rows, "two-scores", more=about[0] | about[1])
 
 
+def _shown() -> dict[str, tuple[str, str]]:
+    """What is compared: its title, and how a value and a change of it are written."""
+    return {metric.name: (metric.title, ".4f") for metric in always_shown()} | _COSTS
+
+
 def _written(row: dict) -> dict:
-    title, form = _SHOWN[row["score"]]
+    title, form = _shown()[row["score"]]
     values = {name: "–" if row[name] is None else f"{row[name]:{form}}" for name in ("first", "second")}
     change = "" if row["change"] is None else f"{row['change']:+{form}}"
     return {"method": row["method"], "score": title, **values, "change": change}

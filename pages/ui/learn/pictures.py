@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from labseq_core.evaluation.span import SPAN_F1
 from labseq_core.explain.loss_curves import losses_at
 from pages.ui import cached as caching
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
-from pages.ui.drawing.metrics import METRICS
 from pages.ui.learn import charts as lesson_charts
 from pages.ui.learn import results as lesson_results
 from pages.ui.learn import words
@@ -23,7 +23,7 @@ def clues() -> None:
         st.info(words.MISSING, icon=":material/info:")
         return
     pictures = st.columns(2)
-    for place, score, title in ((0, "span_f1", METRICS["span_f1"].title), (1, "log_loss", "Log loss, lower is better")):
+    for place, score, title in ((0, "span_f1", SPAN_F1.title), (1, "log_loss", "Log loss, lower is better")):
         with pictures[place]:
             st.subheader(title)
             figure = lesson_charts.clue_picture(rows, words.COUNTED, words.CLUES, score)

@@ -162,15 +162,16 @@ def feature_form(columns: list[str]) -> dict[str, Any]:
     template = st.selectbox(
         "Features", list(TEMPLATES), index=list(TEMPLATES).index("S3"), key="features", bind="query-params"
     )
-    st.caption(TEMPLATES[template][-1])
+    usual = TEMPLATES[template]
+    st.caption(usual.said)
     with _options("Features"):
         window = st.selectbox(
             "window", [_USUAL, *map(str, WINDOWS)], key="window", bind="query-params",
-            help=f"How many positions a method sees around the current one; usual for {template}: {TEMPLATES[template][0]}.",
+            help=f"How many positions a method sees around the current one; usual for {template}: {usual.window}.",
         )  # fmt: skip
         chosen = st.multiselect(
-            "columns", ["token", *columns] if template == "custom" else columns,
-            default=["token"] if template == "custom" else [], key=f"{template}.columns", bind="query-params",
+            "columns", ["token", *columns] if usual.only_columns else columns,
+            default=["token"] if usual.only_columns else [], key=f"{template}.columns", bind="query-params",
             help="Columns of the corpus to use as well; with custom features they are the only ones.",
         )  # fmt: skip
         bins = st.selectbox(
