@@ -35,6 +35,8 @@ HELD = {
     "a kernel of several parts": ExperimentConfig(
         "parity", (MethodChoice("hmsvm", {"kernel": "normalized(poly:2)+token"}),), FeatureChoice("prosody", window=1)
     ),
+    "a kernel with a text": ExperimentConfig("toy-pos", (MethodChoice("hmsvm", {"kernel": "token:part%20of%20speech"}),)),
+    "a sum that begins with a simple kernel": ExperimentConfig("toy-pos", (MethodChoice("gps", {"kernel": "rbf:2+linear"}),)),
     "search": ExperimentConfig(
         "parity", (MethodChoice("gps", {"eta": 2.0}, {"kernel": ["linear", "poly:2"], "l2": [0.25, 1.0]}),), folds=3
     ),
