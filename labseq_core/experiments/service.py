@@ -126,7 +126,7 @@ def close_engines() -> None:
 
 def run_id_of(config: ExperimentConfig) -> str:
     """The id of the run of a configuration, on the data that are here, with the versions that are installed."""
-    made_with = versions(choice.method for choice in config.methods)
+    made_with = versions(config.to_dict())
     text = json.dumps([config.hash, data_identity(config.dataset), made_with], sort_keys=True)
     return f"{config.hash}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
@@ -135,7 +135,7 @@ def run_row(config: ExperimentConfig) -> dict:
     """The columns of the store that are known before a run begins."""
     return {
         "config": config.to_dict(), "config_hash": config.hash, "seed": config.seed,
-        "versions": versions(choice.method for choice in config.methods),
+        "versions": versions(config.to_dict()),
         "dataset": config.dataset, "features": config.features.label, "folds": config.folds,
         "methods": [choice.method for choice in config.methods], "labels": [choice.label for choice in config.methods],
     }  # fmt: skip
@@ -166,7 +166,7 @@ def configuration(run_id: str) -> ExperimentConfig:
 def is_current(run_id: str) -> bool:
     """Whether a run was begun with the versions that are here now, so that what it had finished can be gone on from."""
     row = _row(run_id)
-    return row["versions"] == versions(choice["method"] for choice in row["config"]["methods"])
+    return row["versions"] == versions(row["config"])
 
 
 def made_with(run_id: str) -> dict:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +15,7 @@ from labseq_core.checks import LabSeqError
 from labseq_core.data.bundled_corpora import bundled_corpora
 from labseq_core.data.catalogue import CORPORA, Corpus, _load_once
 from labseq_core.data.sequences import Sequences
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.run.one_task import data_hash
 from labseq_core.experiments.service import run_id_of
@@ -21,7 +23,10 @@ from labseq_core.experiments.store import data_identity as identity
 from labseq_core.experiments.store import sources
 from labseq_core.experiments.store.sources import CORE, COUNTED, NOT_COUNTED, counted_files, sources_digest
 from labseq_core.experiments.store.versions import versions
+from labseq_core.features.registry import TEMPLATES
+from labseq_core.kernels import KERNELS
 from labseq_core.places import datasets_directory
+from labseq_core.registry import loading
 from tests.experiments.runs import quick
 
 ROOMS = {"chain", "data", "evaluation", "features", "kernels", "learners", "losses", "scoring", "solvers"}
@@ -238,3 +243,20 @@ def test_every_corpus_has_an_identity_without_being_fetched(monkeypatch):
     assert len(set(found)) == len(found)
     assert all(len(each) == 12 for each in found)
     assert run_id_of(ExperimentConfig.from_dict(quick().to_dict())) == run_id_of(quick())
+
+
+def test_the_source_of_what_a_run_names_from_outside_is_among_its_versions():
+    plain = versions({"methods": [{"method": "gps", "options": {"kernel": "poly:2"}}], "features": {"template": "S1"}})
+    for registry in (KERNELS, TEMPLATES, METRICS):
+        with loading("123abc"):
+            name = f"from-outside-{registry.noun}".replace(" ", "-")
+            registry.add(SimpleNamespace(name=name))
+        try:
+            config = {
+                "methods": [{"method": "gps", "options": {"kernel": f"2*{name}:3"}}],
+                "features": {"template": name},
+            }
+            assert versions(config) == {**plain, f"{registry.noun} {name}": "123abc"}
+            assert (versions({"methods": []}) == plain) == (registry is not METRICS), "only metrics count in every run"
+        finally:
+            del registry._things[name], registry._sources[name]

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Iterable
+import re
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.metadata import version
 
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments.store.sources import sources_digest
+from labseq_core.features.registry import TEMPLATES
+from labseq_core.kernels import KERNELS
 from labseq_core.learners.registry import METHODS
 
 
-def versions(methods: Iterable[str] = ()) -> dict[str, str]:
+def versions(config: Mapping | None = None) -> dict[str, str]:
     """Versions of what can change a number; `core` is a hash of those of the core's sources that can.
 
-    methods: ids; of those from outside the hash of their source is among the versions.
+    config: of a run, as plain data; the sources of what it names from outside are among the versions, and those of all metrics
+    from outside, which every run computes.
     """
-    sources = {f"method {method}": source for method in methods if (source := METHODS.source_of(method))}
+    words = set(re.findall(r"[\w-]+", json.dumps(config, ensure_ascii=False)))
+    named = [(known, name) for known in (METHODS, KERNELS, TEMPLATES) for name in known if name in words]
+    named += [(METRICS, name) for name in METRICS]
+    sources = {f"{known.noun} {name}": source for known, name in named if (source := known.source_of(name))}
     return {**_installed(), **sources}
 
 

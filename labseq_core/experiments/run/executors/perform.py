@@ -28,7 +28,7 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool])
 
     Raises `LabSeqError`, or `Cancelled`.
     """
-    here = versions(choice["method"] for choice in job["config"]["methods"])
+    here = versions(job["config"])
     require(job["versions"] == here, _other_version(job["versions"], here))
     if job["upload"]:
         keep_upload(**job["upload"])
