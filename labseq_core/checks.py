@@ -49,8 +49,8 @@ def as_label_indices(name: str, value: ArrayLike, n_positions: int, n_labels: in
         labels.shape == (n_positions,),
         f"{name} has shape {labels.shape}, expected ({n_positions},): one label per position",
     )
-    inside = labels.size == 0 or (labels.min() >= 0 and labels.max() < n_labels)
-    require(bool(inside), f"{name} contains a label index outside 0 .. {n_labels - 1}")
+    inside = bool(((labels >= 0) & (labels < n_labels)).all())
+    require(inside, f"{name} contains a label index outside 0 .. {n_labels - 1}")
     return labels
 
 
