@@ -14,14 +14,13 @@ HERE = str(Path(__file__).resolve().parent)
 if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
-from pages.ui.choices import session  # noqa: E402
 from pages.ui.drawing import charts  # noqa: E402
 from pages.ui.frame import preparing, server  # noqa: E402
+from pages.ui.frame.errors import shown_errors  # noqa: E402
 from pages.ui.frame.navigation import navigate  # noqa: E402
 from pages.ui.frame.preload import preload_parts  # noqa: E402
 
 page = navigate()
-session.drop_endless_numbers()
 with st.sidebar:
     charts.choose_figure_format()
     st.caption(f"LabSeq {__version__}. Everything runs on this machine; nothing is sent anywhere.")
@@ -29,7 +28,7 @@ with st.sidebar:
     preload_parts()
 server.show_notices()
 try:
-    with session.shown_errors():
+    with shown_errors():
         page.run()
 finally:
     serving.page_delivered()

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from pages.ui.abstain import page as abstention
-from pages.ui.choices import session
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
 
-only_in_app()
+begin_page("abstain")
 st.title("Abstain")
-with session.shown_errors():
+with shown_errors():
     abstention.page()

@@ -1,45 +1,19 @@
-"""Compare: the numbers of a finished run. Each tab is a file of `pages/ui`, and only the open one runs."""
+"""Compare: the numbers of a finished run. Only the open tab is drawn."""
 
 import streamlit as st
 
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.registry import Compare
 from pages.ui.choices.run import choose_run
-from pages.ui.compare import (
-    cached as caching_compare,
-)
-from pages.ui.compare import (
-    labels as compare_labels,
-)
-from pages.ui.compare import (
-    learning_curve as compare_learning,
-)
-from pages.ui.compare import (
-    measures as compare_measures,
-)
-from pages.ui.compare import (
-    scores as compare_scores,
-)
-from pages.ui.compare import (
-    sentences as compare_sentences,
-)
-from pages.ui.compare import (
-    significance as compare_significance,
-)
+from pages.ui.compare import cached as caching_compare
+from pages.ui.compare.tabs import COMPARE_TABS
 from pages.ui.drawing.downloads import file_name
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
 from pages.ui.memory import FinishedRun
 from pages.ui.train import run_panel
 from pages.ui.train.recipe import recipe
-
-TABS = {
-    "Scores": compare_scores.tab,
-    "Measures": compare_measures.tab,
-    "Significance": compare_significance.tab,
-    "Labels": compare_labels.tab,
-    "Sentences": compare_sentences.tab,
-    "Learning curve": compare_learning.tab,
-}
 
 
 def save_everything(found: FinishedRun) -> None:
@@ -50,7 +24,7 @@ def save_everything(found: FinishedRun) -> None:
     )  # fmt: skip
 
 
-only_in_app()
+begin_page("compare")
 st.title("Compare")
 chosen, saving = st.columns([4, 1], vertical_alignment="bottom")
 with chosen:
@@ -60,10 +34,9 @@ if found is None:
 with saving:
     save_everything(found)
 run_panel.warn_of_failures(found)
-for container, draw in zip(st.tabs(list(TABS), key="view", bind="query-params"), TABS.values()):
-    if container.open:
-        with container, session.shown_errors():
-            draw(found)
+for title, container in Compare.view.tabs(list(COMPARE_TABS)):
+    with container, shown_errors():
+        COMPARE_TABS[title].draw(found)
 st.header("Repeat this run")
 st.caption(caching.provenance(found))
-recipe(found.config, session.permalink(run=found.run_id))
+recipe(found.config, links.permalink(run=found.run_id))

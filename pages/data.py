@@ -8,11 +8,13 @@ from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import SEED, SHARES
 from pages.ui import cached as caching
 from pages.ui.choices import corpus as corpus_choice
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.registry import DATASET, Data
 from pages.ui.drawing import charts, tokens
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.plain_text import shortened
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
 from pages.ui.train import forms
 
 AUTOMATIC = "by name and contents"
@@ -34,10 +36,10 @@ def upload_form() -> None:
             options = {option.name: forms.reader_widget(kind, option) for option in FORMATS[kind].options}
     split = split_form()
     if st.button("Read the file", type="primary", disabled=file is None) and file is not None:
-        with session.shown_errors():
+        with shown_errors():
             chosen = kind if kind in FORMATS else None
             name = store_upload(file.getvalue(), file.name, format=chosen, **split, **options)
-            session.remember(corpus_choice.NAME, name)
+            DATASET.change(name)
             st.rerun()
 
 
@@ -65,7 +67,7 @@ def offer_download(info: DatasetInfo) -> None:
     st.info(f"This corpus is not on this machine yet. Its licence: {info.licence}.", icon=":material/download:")
     if st.button(f"Download {info.size}", type="primary"):
         bar = st.progress(0.0, text="Looking for it")
-        with session.shown_errors():
+        with shown_errors():
             fetch_dataset(info.name, lambda fraction, message: bar.progress(fraction, text=message))
             st.rerun()
 
@@ -73,7 +75,7 @@ def offer_download(info: DatasetInfo) -> None:
 def sentences(name: str, part: str, seen: caching.PartOverview) -> None:
     st.header("Sentences and their labels")
     st.html(tokens.legend(seen.label_counts, seen.all_labels))
-    page = st.number_input(f"Page (of {seen.n_pages})", 1, seen.n_pages, key="page", bind="query-params", width=160)
+    page = Data.page.leaf(seen.n_pages)
     words, labels = caching.sentences(name, part, page)
     st.html(tokens.sentences(words, labels, seen.all_labels, caching.first_number(page)))
 
@@ -97,7 +99,7 @@ def pictures(seen: caching.PartOverview, about: dict) -> None:
 
 
 def look_inside(info: DatasetInfo) -> None:
-    part = session.pick("Part", "part", caching.PARTS, "train")
+    part = Data.part.buttons("Part", caching.PARTS)
     seen = caching.overview(info.name, part)
     numbers = {"Sequences": seen.n_sequences, "Tokens": seen.n_tokens, "Labels": len(seen.label_counts)}
     with st.container(horizontal=True, gap="large"):
@@ -112,10 +114,10 @@ def look_inside(info: DatasetInfo) -> None:
         csv_button("Columns as CSV", seen.columns, "columns", more=about)
 
 
-only_in_app()
+begin_page("data")
 st.title("Data")
 corpus = corpus_choice.choose_corpus()
-with st.expander("Use a file of your own", icon=":material/upload_file:", key="bring", bind="query-params") as own_file:
+with Data.bring.choose("Use a file of your own", draw=st.expander, icon=":material/upload_file:") as own_file:
     if own_file.open:
         upload_form()
 st.markdown(corpus.description)
@@ -123,6 +125,6 @@ st.caption(f"Licence: {corpus.licence or 'yours'}. Cite: {corpus.citation or 'yo
 if not corpus.available:
     offer_download(corpus)
     st.stop()
-with session.shown_errors():
+with shown_errors():
     look_inside(corpus)
-session.go("Train on this corpus", "train", "model_training", main=True, dataset=corpus.name)
+links.go("Train on this corpus", "train", "model_training", main=True, dataset=corpus.name)

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from labseq_core.experiments.service import is_default
-from pages.ui.choices import session
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
 from pages.ui.history import (
     import_form as history_import,
 )
@@ -32,10 +32,10 @@ def chosen_runs(ids: list[str]) -> None:
         history_run.delete_button(own)
 
 
-only_in_app()
+begin_page("history")
 st.title("History")
-with session.shown_errors():
+with shown_errors():
     ids = history_list.choose_rows(history_list.filters())
-    with session.shown_errors():
+    with shown_errors():
         chosen_runs(ids)
     history_import.import_form()

@@ -1,26 +1,14 @@
-"""Inside: what a trained model has learned. Each tab is a file of `pages/ui`, and only the open one runs."""
+"""Inside: what a trained model has learned. Only the open tab is drawn."""
 
 import streamlit as st
 
-from pages.ui.choices import session
-from pages.ui.frame.navigation import only_in_app
-from pages.ui.inside.boosting import tab as inside_boosting
-from pages.ui.inside.gpsc import tab as inside_gpsc
-from pages.ui.inside.hmsvm import tab as inside_support
-from pages.ui.inside.margins import tab as inside_margins
-from pages.ui.inside.weights import tab as inside_weights
+from pages.ui.choices.registry import Inside
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
+from pages.ui.inside.tabs import INSIDE_TABS
 
-TABS = {
-    "Weights": inside_weights.tab,
-    "Boosting": inside_boosting.tab,
-    "HM-SVM": inside_support.tab,
-    "Margins": inside_margins.tab,
-    "GPSC": inside_gpsc.tab,
-}
-
-only_in_app()
+begin_page("inside")
 st.title("Inside")
-for container, draw in zip(st.tabs(list(TABS), key="tab", bind="query-params"), TABS.values()):
-    if container.open:
-        with container, session.shown_errors():
-            draw()
+for title, container in Inside.tab.tabs(list(INSIDE_TABS)):
+    with container, shown_errors():
+        INSIDE_TABS[title].draw()

@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.registry import Learn
 from pages.ui.frame import preparing
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.navigation import begin_page
 from pages.ui.learn.lessons import LESSONS, Lesson
-from pages.ui.learn.pictures import PICTURES
 from pages.ui.learn.properties import METHODS, PROPERTIES, Cell
 
-NAME, TABLE = "lesson", "properties"
+TABLE = "properties"
 _WIDTHS = [3, 2, 2, 2, 2]
 
 
-def lesson(key: str, chosen: Lesson) -> None:
+def lesson(chosen: Lesson) -> None:
     text, picture = st.columns([4, 5], gap="large")
     with text:
         st.header(chosen.title)
@@ -23,11 +23,11 @@ def lesson(key: str, chosen: Lesson) -> None:
             for link in chosen.links:
                 kind = "primary" if link.icon == "visibility" else "secondary"
                 if st.button(link.label, key=f"link.{link.label}", icon=f":material/{link.icon}:", type=kind):
-                    leave(key, link.page, link.choices)
+                    leave(chosen.key, link.page, link.choices)
     with picture:
         st.header("What to see")
         with preparing.part_of_page():
-            PICTURES[key]()
+            chosen.picture()
         st.info(chosen.question, icon=":material/help:")
 
 
@@ -59,12 +59,9 @@ def cell_link(name: str, method: str, cell: Cell) -> None:
 
 
 def leave(key: str, page: str, choices: dict[str, str | list[str]]) -> None:
-    """Go to another page with these choices and no others: pages prefer what was chosen there before to a value in a link
-    that is the usual one. The lesson is remembered for the way back.
-    """
-    st.session_state.clear()
-    session.remember(NAME, key)
-    st.switch_page(f"pages/{page}.py", query_params=choices)
+    """Go to another page with these choices and no others; the lesson is kept for the way back."""
+    Learn.lesson.change(key)
+    links.open_page(page, choices, fresh=True)
 
 
 def before_and_after(keys: list[str], key: str) -> None:
@@ -74,18 +71,18 @@ def before_and_after(keys: list[str], key: str) -> None:
         for name, icon, other in (("Previous", "arrow_back", place - 1), ("Next", "arrow_forward", place + 1)):
             there = 0 <= other < len(keys)
             st.button(
-                f"{name} lesson", icon=f":material/{icon}:", disabled=not there, on_click=session.change,
-                args=(NAME, keys[other] if there else key), help=titles[keys[other]] if there else None,
+                f"{name} lesson", icon=f":material/{icon}:", disabled=not there, on_click=Learn.lesson.change,
+                args=(keys[other] if there else key,), help=titles[keys[other]] if there else None,
             )  # fmt: skip
         st.caption(f"Lesson {place + 1} of {len(keys)}")
 
 
-only_in_app()
+begin_page("learn")
 st.title("Learn")
 titles = {key: chosen.title for key, chosen in LESSONS.items()} | {TABLE: "All methods in one table"}
-key = session.choose("Lesson", NAME, list(titles), titles.__getitem__, next(iter(titles)))
+key = Learn.lesson.choose("Lesson", list(titles), describe=titles.__getitem__)
 before_and_after(list(titles), key)
 if key == TABLE:
     properties()
 else:
-    lesson(key, LESSONS[key])
+    lesson(LESSONS[key])

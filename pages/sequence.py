@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.ui.choices import session
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
 from pages.ui.sequence import page as sequence_page
 
-only_in_app()
+begin_page("sequence")
 st.title("One sequence")
-with session.shown_errors():
+with shown_errors():
     sequence_page.page()

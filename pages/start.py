@@ -3,15 +3,18 @@
 import streamlit as st
 
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.registry import Start
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import summary_table, who_leads
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
 from pages.ui.memory import FinishedRun
 from pages.ui.start.type_sentence import labelled_live
-from pages.ui.train.presets import form_choices, to_try
+from pages.ui.train.form_link import form_choices
+from pages.ui.train.presets import to_try
 
 METHODS = """
 - A **CRF** makes the right labelling as probable as it can, given the whole sentence.
@@ -45,14 +48,16 @@ def comparison(shown: FinishedRun) -> None:
             f"{who_leads(summary)} {BEST if info.bayes_test_accuracy is not None else ''}"
         )
         with st.container(horizontal=True):
-            session.go("Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config))
-            session.go("Compare", "compare", "bar_chart", run=shown.run_id)
-            session.go("Data", "data", "database", dataset=name)
+            links.go(
+                "Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config)[0]
+            )
+            links.go("Compare", "compare", "bar_chart", run=shown.run_id)
+            links.go("Data", "data", "database", dataset=name)
 
 
 def one_sentence(shown: FinishedRun) -> None:
     st.header("One sentence, every method")
-    with session.shown_errors():
+    with shown_errors():
         labelled_live(shown)
 
 
@@ -64,15 +69,15 @@ def the_numbers(shown: FinishedRun) -> None:
 
 def what_to_try(shown: FinishedRun) -> None:
     st.header("What to try next")
-    presets, usual = to_try(shown.config), form_choices(shown.config)
+    presets, usual = to_try(shown.config), form_choices(shown.config)[0]
     for column, preset in zip(st.columns(len(presets)), presets):
         with column, st.container(border=True, height="stretch"):
             st.markdown(preset.question)
-            session.go(preset.title, "train", "experiment", fresh=True, **{**usual, **preset.choices})
+            links.go(preset.title, "train", "experiment", fresh=True, **{**usual, **preset.choices})
     st.caption("Each opens the Train page with this comparison and that one change, ready to start.")
 
 
-only_in_app()
+begin_page("start")
 st.title("LabSeq: label sequence learning, side by side")
 st.markdown(
     "Give every word of a sentence a label (a part of speech, a name, an accent) and see how different methods learn to do "
@@ -81,10 +86,10 @@ st.markdown(
 defaults = caching.corpus_defaults()
 if not defaults:
     st.info("The default comparisons are missing; `labseq defaults` makes them. Train one of your own meanwhile.")
-    session.go("Train", "train", "model_training", main=True)
+    links.go("Train", "train", "model_training", main=True)
     st.stop()
 names = list(defaults)
-chosen = session.pick("Corpus", "corpus", names, names[0])
+chosen = Start.corpus.buttons("Corpus", names)
 comparison(defaults[chosen])
 one_sentence(defaults[chosen])
 the_numbers(defaults[chosen])

@@ -6,18 +6,19 @@ from labseq_core.experiments import ExperimentConfig, FeatureChoice, submit
 from labseq_core.experiments.plan.cost import expected_cost
 from pages.ui import cached as caching
 from pages.ui.choices import corpus as corpus_choice
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.registry import Train
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import summary_table
 from pages.ui.frame import preparing
-from pages.ui.frame.navigation import only_in_app
+from pages.ui.frame.errors import shown_errors
+from pages.ui.frame.navigation import begin_page
 from pages.ui.memory import FinishedRun
 from pages.ui.train import cost_words, forms, live_charts, run_panel
 from pages.ui.train.recipe import recipe
 
 USUAL_METHODS = ["crf", "hmsvm", "gps"]
-RUN = "job"
 
 
 def choose() -> ExperimentConfig | None:
@@ -30,7 +31,7 @@ def choose() -> ExperimentConfig | None:
         st.info("This corpus is not on this machine yet: download it on the Data page.", icon=":material/download:")
         st.page_link("pages/data.py", label="Download it", icon=":material/database:")
         return None
-    with session.shown_errors():
+    with shown_errors():
         chosen = tuple(forms.method_choice(*draft) for draft in methods)
         return ExperimentConfig(info.name, chosen, FeatureChoice(**features), **split)
     return None
@@ -41,13 +42,13 @@ def cost(config: ExperimentConfig) -> None:
     if caching.is_answered(config):
         st.caption("Expected: at once. This run is in the store already.")
         return
-    with session.shown_errors(), preparing.part_of_page("the estimated time"):
+    with shown_errors(), preparing.part_of_page("the estimated time"):
         st.caption(cost_words.expected(expected_cost(config)), help=cost_words.HELP)
 
 
 def start(config: ExperimentConfig) -> None:
-    with session.shown_errors():
-        session.remember(RUN, submit(config))
+    with shown_errors():
+        Train.job.change(submit(config))
 
 
 def watch(run_id: str) -> None:
@@ -56,7 +57,7 @@ def watch(run_id: str) -> None:
     if now.resumable:
         goes_on_as = run_panel.go_on_button(run_id)
         if goes_on_as:
-            session.remember(RUN, goes_on_as)
+            Train.job.change(goes_on_as)
             st.rerun()
     if now.state != "done":
         return
@@ -64,7 +65,7 @@ def watch(run_id: str) -> None:
     found = caching.finished(run_id)
     run_panel.warn_of_failures(found)
     st.success("Finished.", icon=":material/check_circle:")
-    session.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
+    links.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
     scores(found)
     curves = live_charts.curve_rows(now.tasks)
     if curves:
@@ -94,12 +95,12 @@ def recent() -> None:
         st.dataframe(
             runs, hide_index=True, column_config={"progress": st.column_config.ProgressColumn(format="percent")}
         )
-        session.go("All runs", "history", "history")
+        links.go("All runs", "history", "history")
     else:
         st.markdown("None yet. The choices as they are take a few seconds: press **Start training** or **Ctrl+Enter**.")
 
 
-only_in_app()
+begin_page("train")
 st.title("Train")
 left, right = st.columns([2, 3], gap="large")
 with left:
@@ -109,9 +110,9 @@ with left:
     if st.button("Start training", type="primary", shortcut="Ctrl+Enter", disabled=config is None, width="stretch"):
         start(config)
 with right:
-    run_id = session.recall(RUN)
+    run_id = Train.job.text
     if run_id:
-        with session.shown_errors():
+        with shown_errors():
             watch(run_id)
     else:
         recent()
@@ -119,4 +120,4 @@ with right:
             expect(config.dataset)
     if config:
         st.header("The same elsewhere")
-        recipe(config, session.permalink(RUN))
+        recipe(config, links.permalink(Train.job.name))

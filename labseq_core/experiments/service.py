@@ -63,6 +63,7 @@ class RunStatus:
     error: str | None
     queue_position: int  # 0 when running or finished
     tasks: tuple[TaskStatus, ...]
+    created: float  # seconds since 1970
 
     @property
     def active(self) -> bool:
@@ -200,7 +201,8 @@ def status(run_id: str) -> RunStatus:
     )  # fmt: skip
     position = max([engine.queue_position(run_id) for engine in _own_engines()], default=0)
     fraction = 1.0 if row["state"] == "done" else row["fraction"]
-    return RunStatus(run_id, row["state"], fraction, _message(row, position, tasks), row["error"], position, tasks)
+    message = _message(row, position, tasks)
+    return RunStatus(run_id, row["state"], fraction, message, row["error"], position, tasks, row["created"])
 
 
 def cancel(run_id: str) -> None:

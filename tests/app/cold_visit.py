@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from labseq_core.compiling import code_cache
 from labseq_core.serving.settings import app_path
-from pages.ui.choices import session
+from pages.ui.frame import errors
 from pages.ui.frame.navigation import _IN_APP as IN_APP
 from tests.app.views import VIEWS
 
@@ -43,7 +43,7 @@ def raise_it(problem: Exception) -> None:
 
 
 def main() -> None:
-    session.unexpected = raise_it
+    errors.unexpected = raise_it
     code_cache.on_miss = code_cache.refuse
     seen("start", {})  # what is loaded once
     cold = [seen(*view) for view in VIEWS]

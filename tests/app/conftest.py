@@ -18,12 +18,12 @@ from labseq_core.experiments.service import run_id_of, run_row
 from labseq_core.experiments.store.run_store import RunStore
 from labseq_core.serving.settings import app_path
 from labseq_core.warm_up import ahead
-from pages.ui.choices import session
+from pages.ui.frame import errors
 from pages.ui.frame.navigation import _IN_APP as IN_APP
 from tests.experiments.runs import quick
 
 SECONDS_PER_RUN = 30
-SHOW_UNEXPECTED = session.unexpected
+SHOW_UNEXPECTED = errors.unexpected
 SECONDS_TO_TRAIN = 180  # routines may have to be compiled first
 
 
@@ -59,7 +59,7 @@ def nothing_unexpected(monkeypatch) -> None:
     def raise_it(problem: Exception) -> None:
         raise problem
 
-    monkeypatch.setattr(session, "unexpected", raise_it)
+    monkeypatch.setattr(errors, "unexpected", raise_it)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def curve(place: int):
 def test_the_default_is_shown_without_a_choice(open_page):
     app = open_page("abstain")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == RUN
+    assert app.selectbox(key="run").value == RUN
     assert app.slider(key="threshold").value == 0.7
     assert not app.toggle(key="gaps").value
     assert [trace["name"] for trace in charts(app)[PRECISION_RECALL][::3]] == [CRF, DENSE, SPARSE]
@@ -177,7 +177,7 @@ def test_a_run_with_probabilities_only_offers_no_gaps(open_page):
     trained = trained_here(ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S1")))
     app = open_page("abstain")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == trained, "the newest run comes first"
+    assert app.selectbox(key="run").value == trained, "the newest run comes first"
     assert not app.toggle
 
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from labseq_core.serving import server as serving
 from labseq_core.serving.settings import STREAMLIT_SETTINGS, app_path
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.frame import errors
 from tests.app.conftest import SECONDS_PER_RUN, SHOW_UNEXPECTED, problems
 
 
@@ -43,10 +43,10 @@ def test_what_nobody_foresaw_is_told_without_details(monkeypatch, capsys):
     def broken() -> None:
         raise KeyError("/secret/place")
 
-    monkeypatch.setattr(session, "unexpected", SHOW_UNEXPECTED)
+    monkeypatch.setattr(errors, "unexpected", SHOW_UNEXPECTED)
     monkeypatch.setattr(caching, "corpus_defaults", broken)
     app = opened()
-    assert problems(app) == [session.UNEXPECTED]
+    assert problems(app) == [errors.UNEXPECTED]
     assert "/secret/place" in capsys.readouterr().err
 
 

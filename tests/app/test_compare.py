@@ -64,7 +64,7 @@ def finished_run() -> str:
 def test_a_default_result_is_there_without_a_run(open_page):
     app = open_page("compare", run="default:spanish-ner")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == "default:spanish-ner"
+    assert app.selectbox(key="run").value == "default:spanish-ner"
 
 
 def test_chart_table_and_csv_agree(open_page, finished_run):
@@ -90,12 +90,12 @@ def test_the_csv_names_run_seed_and_configuration(finished_run):
 def test_any_measure_is_drawn_and_written_as_the_folds_have_it(open_page):
     app, found = open_page("compare", run=RUN, view="Measures"), result(RUN)
     names = short_names(found.config.methods)
-    options = app.selectbox(key="metric.choice").options
+    options = app.selectbox(key="metric").options
     measured = [metric for metric in METRICS.values() if metric.needs != "development"]  # which folds leave out
     assert options == [metric.title for metric in measured]
     for metric in measured:
         name = metric.name
-        app.selectbox(key="metric.choice").set_value(name).run()
+        app.selectbox(key="metric").set_value(name).run()
         assert problems(app) == []
         drawn = {trace["name"]: trace for trace in figures(app)[name.replace("_", "-")]["data"]}
         table = app.table[0].value
@@ -206,16 +206,16 @@ def test_a_cell_lists_its_sentences(open_page):
     shown = spoken(app)
     assert shown.count("<table") == 5
     assert all(f">{word}<" in shown for place in places[:5] for word in tokens[place] if word.isalnum())
-    app.number_input(key="mistakes.choice").set_value(2).run()
+    app.number_input(key="mistakes").set_value(2).run()
     assert all(f">{word}<" in spoken(app) for place in places[5:10] for word in tokens[place] if word.isalnum())
 
 
 def test_another_cell_begins_on_its_first_page(open_page):
     app = open_page("compare", run=RUN, view="Labels", method="CRF", cell="B-PER → B-LOC", mistakes="2")
-    assert app.number_input(key="mistakes.choice").value == 2
-    app.selectbox(key="cell.choice").set_value("B-LOC → B-ORG").run()
+    assert app.number_input(key="mistakes").value == 2
+    app.selectbox(key="cell").set_value("B-LOC → B-ORG").run()
     assert problems(app) == []
-    assert app.number_input(key="mistakes.choice").value == 1
+    assert app.number_input(key="mistakes").value == 1
 
 
 def test_sentences_on_which_methods_disagree_come_first(open_page):
@@ -228,11 +228,11 @@ def test_sentences_on_which_methods_disagree_come_first(open_page):
     most = tokens[differ.index(max(differ))]
     assert all(f">{word}<" in spoken(app) for word in most if word.isalnum())
     pages = -(-disagree // 5)
-    assert app.number_input(key="page.choice").max == pages
+    assert app.number_input(key="page").max == pages
     app.toggle(key="differ").set_value(False).run()
     assert problems(app) == []
     assert all(f">{word}<" in spoken(app) for word in tokens[0] if word.isalnum())
-    app.number_input(key="page.choice").set_value(80).run()
+    app.number_input(key="page").set_value(80).run()
     assert "Fold 5, sentence 80" in spoken(app)
 
 
@@ -274,7 +274,7 @@ def test_metrics_are_defined_beside_the_numbers(open_page):
 def test_runs_on_a_part_of_the_training_data_are_told_apart(open_page):
     config = ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S1"), sequences=50)
     app = open_page("compare", run=trained_here(config))
-    assert "first 50 sequences" in app.selectbox(key="run.choice").options[0]
+    assert "first 50 sequences" in app.selectbox(key="run").options[0]
 
 
 @pytest.mark.parametrize("view", ["Scores", "Significance", "Labels", "Sentences", "Learning curve"])

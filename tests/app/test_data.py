@@ -48,7 +48,7 @@ def test_part_and_page_are_chosen(open_page):
 
 def test_another_corpus_is_chosen_and_stays_in_the_url(open_page):
     app = open_page("data")
-    app.selectbox(key="dataset.choice").set_value("parity").run()
+    app.selectbox(key="dataset").set_value("parity").run()
     assert problems(app) == []
     assert app.query_params["dataset"] in ("parity", ["parity"])
 
@@ -71,7 +71,7 @@ def test_a_corpus_that_is_not_here_is_offered_for_download(open_page, monkeypatc
 def test_an_upload_becomes_the_corpus(open_page):
     app = upload(open_page("data", bring="true"), "mine.conll", GOOD)
     assert problems(app) == []
-    assert "mine.conll" in app.selectbox(key="dataset.choice").options[-1]
+    assert "mine.conll" in app.selectbox(key="dataset").options[-1]
     assert app.metric[0].value == "1", "of three sequences one each is for train, dev and test"
 
 

@@ -27,7 +27,7 @@ def no_runs(monkeypatch, tmp_path) -> None:
 def test_the_default_model_is_shown_without_a_choice(open_page):
     app = open_page("inside")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == RUN
+    assert app.selectbox(key="run").value == RUN
     assert app.segmented_control(key="weigh").value == "CRF"
     learner = model(RUN, "CRF")
     assert f"**{weight_summary(learner)['zero']:,}** of them" in text(app)
@@ -96,7 +96,7 @@ def test_a_run_without_a_stored_model_is_told(open_page, monkeypatch):
     app = open_page("inside", run=RUN)
     (message,) = problems(app)
     assert "run it again" in message
-    assert app.selectbox(key="run.choice").value == RUN
+    assert app.selectbox(key="run").value == RUN
 
 
 def trained(*methods: MethodChoice) -> str:

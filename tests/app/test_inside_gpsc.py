@@ -48,7 +48,7 @@ def models() -> list:
 def test_the_default_models_are_shown_without_a_choice(open_page):
     app = open_page("inside", tab="GPSC")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == RUN
+    assert app.selectbox(key="run").value == RUN
     dense, *sparse = models()
     *lines, across = charts(app)["sparseness"]
     assert [line["name"] for line in lines] == NAMES

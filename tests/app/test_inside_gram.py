@@ -47,7 +47,7 @@ def expected(view: TrainingView, label: str, sentence: int, word: int, for_label
 def test_the_default_model_is_shown_without_a_choice(open_page, view):
     app = open_page("inside", **DECIDES)
     assert problems(app) == []
-    found = expected(view, DENSE, 1, int(app.selectbox(key="token.choice").value))
+    found = expected(view, DENSE, 1, int(app.selectbox(key="token").value))
     (bars,) = charts(app)
     assert bars["x"] == pytest.approx([row["difference"] for row in found.largest("difference")[:12]])
     assert f"is **{found.score:+.3f}**" in text(app)
@@ -69,7 +69,7 @@ def test_model_sentence_word_and_label_are_choices_that_stay(open_page, view):
     app = open_page("inside", run=RUN, **DECIDES)
     app.segmented_control(key="gp").set_value("sparse: random, last").run()
     app.number_input(key="text").set_value(4).run()
-    app.selectbox(key="token.choice").set_value("2").run()
+    app.selectbox(key="token").set_value("2").run()
     other = model(RUN, SPARSE).classes_[0]
     app.selectbox(key="for").set_value(other).run()
     app.toggle(key="against").set_value(False).run()
@@ -107,7 +107,7 @@ def test_a_fit_by_features_and_a_short_sentence_after_a_long_one(open_page):
     assert problems(app) == []
     lengths = scored_data(config)[1].lengths.tolist()
     app.number_input(key="text").set_value(lengths.index(max(lengths)) + 1).run()
-    app.selectbox(key="token.choice").set_value(str(max(lengths))).run()
+    app.selectbox(key="token").set_value(str(max(lengths))).run()
     app.number_input(key="text").set_value(lengths.index(min(lengths)) + 1).run()
     assert problems(app) == []
     assert "is left: the fit is not exactly at the minimum" in text(app), "five iterations are not enough"

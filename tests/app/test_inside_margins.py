@@ -37,7 +37,7 @@ def test_the_default_is_shown_without_a_choice_and_without_computing(open_page, 
     monkeypatch.setattr(caching_inside, "margins", lambda *given: pytest.fail("these were made beforehand"))
     app = open_page("inside", tab="Margins")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == RUN
+    assert app.selectbox(key="run").value == RUN
     known = default_margins(NAME)
     assert len(lines(app)) == len(known) == 3
     for line, own in zip(lines(app), known.values(), strict=True):
@@ -82,7 +82,7 @@ def test_a_run_of_ones_own_with_methods_that_have_no_length(open_page):
     app.segmented_control(key="scale").set_value("scores").run()
     observations, labels = training_data(config)
     for line, choice in zip(lines(app), choices, strict=True):
-        values = model(app.selectbox(key="run.choice").value, choice.label).margins(observations, labels)
+        values = model(app.selectbox(key="run").value, choice.label).margins(observations, labels)
         np.testing.assert_allclose([line["x"][0], line["x"][-1]], [values.min(), values.max()], **CLOSE)
 
 

@@ -34,7 +34,7 @@ def labels() -> list[str]:
 def test_the_default_model_is_shown_without_a_choice(open_page):
     app = open_page("inside", tab="HM-SVM")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == RUN
+    assert app.selectbox(key="run").value == RUN
     learner = model(RUN, labels()[-1])
     assert f"**{learner.n_support_sequences_:,}** support sequences" in text(app)
     rows = training_rows(learner)

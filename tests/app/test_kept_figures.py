@@ -36,11 +36,11 @@ def matrix(app) -> dict:
 
 def test_cell_after_cell_has_one_frame(open_page):
     app, (labels, counts) = open_page("compare", run=RUN, view="Labels", method=METHOD), cells_of_run()
-    choice = app.selectbox(key="cell.choice")
+    choice = app.selectbox(key="cell")
     names = choice.options[:4]
     for text in [*names, names[0]]:
         cell = text.rpartition(" (")[0]
-        app.selectbox(key="cell.choice").set_value(cell).run()
+        app.selectbox(key="cell").set_value(cell).run()
         assert problems(app) == []
         (frame,) = matrix(app)["layout"]["shapes"]
         row, column = (labels.index(label) for label in cell.split(" → "))
@@ -62,10 +62,10 @@ def cells_of_run() -> tuple[list[str], list[list[int]]]:
 
 def test_two_visitors_have_a_frame_each(open_page):
     one, other = (open_page("compare", run=RUN, view="Labels", method=METHOD) for _ in range(2))
-    names = [text.rpartition(" (")[0] for text in one.selectbox(key="cell.choice").options]
+    names = [text.rpartition(" (")[0] for text in one.selectbox(key="cell").options]
     for mine, yours in zip(names[:3], names[3:6]):
         for app, cell in ((one, mine), (other, yours)):
-            app.selectbox(key="cell.choice").set_value(cell).run()
+            app.selectbox(key="cell").set_value(cell).run()
             assert len(matrix(app)["layout"]["shapes"]) == 1
 
 

@@ -113,6 +113,6 @@ def test_the_curves_grow_while_a_run_trains(open_page):
     run_until(app, lambda app: all(longest(app, name) > points for name, points in before.items()))
     assert " at accuracy 0." in next(each.proto.text for each in app.get("progress") if "Training" in each.proto.text)
     next(button for button in app.button if button.label == "Cancel").click().run()
-    run_until(app, lambda app: not status(app.session_state["kept.job"]).active)
+    run_until(app, lambda app: not status(app.query_params["job"]).active)
     app.run()
     assert longest(app, "Accuracy") > before["Accuracy"], "what was reached stays"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
@@ -15,8 +14,11 @@ import streamlit as st
 from labseq_core.compiling import code_cache
 from labseq_core.places import cache_root
 from labseq_core.warm_up import background
-from pages.ui.choices import session
-from pages.ui.frame import preparing
+from pages.ui.compare.tabs import COMPARE_TABS
+from pages.ui.frame import errors, preparing
+from pages.ui.inside.tabs import INSIDE_TABS
+from pages.ui.learn.lessons import LESSONS
+from pages.ui.sequence.page import SEQUENCE_VIEWS
 from tests.app.views import VIEWS
 from tests.conftest import REPOSITORY
 
@@ -62,16 +64,8 @@ def test_the_list_of_views_is_complete():
     """Each page, and each tab and view of a page, by its name in the code."""
     named = {page for page, _ in VIEWS} | {value for _, choices in VIEWS for value in choices.values()}
     pages = {path.stem for path in (REPOSITORY / "pages").glob("*.py")} - {"__init__"}
-    tabs = {name for page in ("compare", "inside") for name in literal_keys(f"pages/{page}.py", "TABS")}
-    assert (pages | tabs | set(literal_keys("pages/ui/sequence/page.py", "_VIEWS"))) <= named
-
-
-def literal_keys(file: str, name: str) -> list[str]:
-    """Of a dictionary in a file that runs a page when it is imported."""
-    for node in ast.parse((REPOSITORY / file).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == name:
-            return [key.value for key in node.value.keys]
-    raise AssertionError(f"no {name} in {file}")
+    shown = {*COMPARE_TABS, *INSIDE_TABS, *SEQUENCE_VIEWS, *LESSONS}
+    assert pages | shown <= named
 
 
 class Reruns(Exception):
@@ -94,7 +88,7 @@ def shown(monkeypatch) -> list[str]:
 
 
 def test_what_is_not_compiled_is_no_error_and_the_rest_of_the_page_goes_on(shown):
-    with session.shown_errors():
+    with errors.shown_errors():
         raise code_cache.NotCompiledYet("chain.somewhere-0123")
     assert len(shown) == 1
     assert shown[0].startswith("Preparing")

@@ -169,11 +169,11 @@ def test_a_finished_run_is_offered_however_many_others_are_newer(open_page, stat
         planted(state, quick(seed=number), id=f"{number:012d}-aaaaaa", created=now + 1 + number)
     app = open_page("compare")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == run_id, "the newest finished one"
+    assert app.selectbox(key="run").value == run_id, "the newest finished one"
     for page in ("compare", "abstain", "sequence", "inside"):
         app = open_page(page, run=run_id)
         assert problems(app) == []
-        (line,) = [line for line in app.selectbox(key="run.choice").options if run_id in line]
+        (line,) = [line for line in app.selectbox(key="run").options if run_id in line]
         assert line.startswith("toy-pos: HMM, CRF"), "told by what it is, not by its id alone"
     app = open_page("inside", run=run_id, tab="GPSC")
     assert any("toy-pos: HMM, CRF" in each.value for each in app.info), "what is said of a run that cannot be shown"
@@ -186,7 +186,7 @@ def test_a_run_of_a_rare_method_is_offered_among_many_finished_ones(open_page):
     hmm = replace(CONFIG, methods=(MethodChoice("hmm"),))
     for number in range(caching.RUNS_OFFERED + 5):
         planted("done", hmm, id=f"{number:012d}-bbbbbb", created=time.time() + 1 + number, metrics=row["metrics"])
-    offered = open_page("compare").selectbox(key="run.choice").options
+    offered = open_page("compare").selectbox(key="run").options
     assert not any(run_id in line for line in offered)
     assert run_id in caching.finished_runs(lambda learner: learner is CRF)
     told = [each.value for each in open_page("compare").caption]

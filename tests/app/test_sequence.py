@@ -61,17 +61,17 @@ def read(run_id: str, label: str, number: int, typed: list[str] | None = None, f
 def test_a_sentence_is_shown_without_a_choice(open_page):
     app = open_page("sequence")
     assert problems(app) == []
-    assert app.selectbox(key="run.choice").value == RUN
-    number = app.number_input(key="n.choice").value
+    assert app.selectbox(key="run").value == RUN
+    number = app.number_input(key="n").value
     assert app.multiselect(key="beside").value == [CRF, MARGIN, GP]
     assert app.segmented_control(key="look").value == GP
     reading, one = read(RUN, LABELS[GP], number)
     assert one.flat_tokens == result(RUN).examples[number - 1]["tokens"], "numbered as on Compare"
     assert reading.labels == result(RUN).examples[number - 1]["predictions"][LABELS[GP]]
-    assert app.text_input(key="words.choice").value == " ".join(one.flat_tokens)
-    assert app.slider(key="step.choice").value == reading.least_sure + 1
+    assert app.text_input(key="words").value == " ".join(one.flat_tokens)
+    assert app.slider(key="step").value == reading.least_sure + 1
     assert [header.value for header in app.header] == ["Labels side by side", "One model, one position"]
-    assert app.segmented_control(key="show.choice").value == HOW_SURE
+    assert app.segmented_control(key="show").value == HOW_SURE
 
 
 @pytest.mark.parametrize("number", [1, 7, 80])
@@ -104,7 +104,7 @@ def test_scores_are_never_called_probabilities(open_page):
     app.segmented_control(key="look").set_value(MARGIN).run()
     assert problems(app) == []
     assert "not probabilities" in text(app)
-    number = app.number_input(key="n.choice").value
+    number = app.number_input(key="n").value
     reading, _ = read(RUN, LABELS[MARGIN], number)
     best = html(app, "The best labellings")
     assert f"1: score {reading.k_best(1)[0]['score']:.2f}" in best
@@ -132,13 +132,13 @@ def test_the_trellis_is_stepped_through(open_page, recursion):
     values = reading.lattice.values(recursion.lower())
     for position in range(1, 4):
         assert problems(app) == []
-        assert app.slider(key="step.choice").value == position
+        assert app.slider(key="step").value == position
         nodes = chart(app)["data"][-1]
         for (place, label), shown in zip(nodes["customdata"], nodes["text"]):
             done = place >= position if recursion == "Backward" else place <= position
             expected = words.number(values[place - 1, reading.classes.index(label)]) if done else ""
             assert shown == expected
-        label = app.selectbox(key="node.choice").value
+        label = app.selectbox(key="node").value
         assert label == reading.labels[position - 1]
         step = reading.lattice.step(recursion.lower(), position - 1, reading.classes.index(label))
         assert f"<b>{words.number(step.value)}</b>" in text(app)
@@ -146,13 +146,13 @@ def test_the_trellis_is_stepped_through(open_page, recursion):
         assert f"{symbol}<sub>{position}</sub>(<bdi>{label}</bdi>) =" in text(app)
         next(button for button in app.button if button.label == "Next").click().run()
     next(button for button in app.button if button.label == "Previous").click().run()
-    assert app.slider(key="step.choice").value == 3
-    app.selectbox(key="node.choice").set_value("B-PER").run()
+    assert app.slider(key="step").value == 3
+    app.selectbox(key="node").set_value("B-PER").run()
     assert f"{symbol}<sub>3</sub>(<bdi>B-PER</bdi>) =" in text(app)
-    app.slider(key="step.choice").set_value(len(one.flat_tokens)).run()
+    app.slider(key="step").set_value(len(one.flat_tokens)).run()
     assert problems(app) == []
     assert next(button for button in app.button if button.label == "Next").disabled
-    assert app.selectbox(key="node.choice").value == reading.labels[-1], "a node belongs to its position"
+    assert app.selectbox(key="node").value == reading.labels[-1], "a node belongs to its position"
 
 
 def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
@@ -164,7 +164,7 @@ def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
     assert bars["x"][:-1] == [row["difference"] for row in expected.rows[: len(bars["x"]) - 1]]
     assert sum(bars["x"]) == pytest.approx(expected.difference)
     assert f"a difference of <b>{words.number(expected.difference, 3)}</b>" in text(app)
-    app.selectbox(key="against.choice").set_value("B-ORG").run()
+    app.selectbox(key="against").set_value("B-ORG").run()
     assert problems(app) == []
     assert "the best one with <b><bdi>B-ORG</bdi></b> there" in text(app)
 
@@ -173,7 +173,7 @@ def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
 def test_kernel_methods_show_the_training_words_that_decided(open_page, name):
     app = open_page("sequence", run=KERNELS, look=name, show=WHY)
     assert problems(app) == []
-    number, position = app.number_input(key="n.choice").value, app.slider(key="step.choice").value - 1
+    number, position = app.number_input(key="n").value, app.slider(key="step").value - 1
     label = next(choice.label for choice in result(KERNELS).config.methods if choice.label.startswith(name))
     reading, one = read(KERNELS, label, number)
     rival = reading.labels_through(position, reading.rival_at(position))
@@ -190,9 +190,9 @@ def test_kernel_methods_show_the_training_words_that_decided(open_page, name):
 
 def test_a_forced_label_changes_the_rest(open_page):
     app = open_page("sequence", run=RUN, show=WHAT_IF)
-    number, position = app.number_input(key="n.choice").value, app.slider(key="step.choice").value - 1
-    for forced in (app.selectbox(key="force.choice").value, "B-PER"):
-        app.selectbox(key="force.choice").set_value(forced).run()
+    number, position = app.number_input(key="n").value, app.slider(key="step").value - 1
+    for forced in (app.selectbox(key="force").value, "B-PER"):
+        app.selectbox(key="force").set_value(forced).run()
         assert problems(app) == []
         shown = html(app, "Labels after one was forced")
         for name in (GP, CRF):
@@ -213,9 +213,9 @@ def test_a_forced_label_changes_the_rest(open_page):
 def test_typed_words_are_labelled_and_nobody_knows_the_truth(open_page):
     app = open_page("sequence", run=RUN, n="4", step="3")
     typed = ["Ana", "vive", "en", "Lima"]
-    app.text_input(key="words.choice").set_value("  Ana vive   en Lima ").run()
+    app.text_input(key="words").set_value("  Ana vive   en Lima ").run()
     assert problems(app) == []
-    assert app.slider(key="step.choice").max == 4
+    assert app.slider(key="step").max == 4
     shown = html(app, "Labels of one sentence")
     assert "truth" not in shown
     reading, _ = read(RUN, "CRF", 4, typed)
@@ -227,13 +227,13 @@ def test_typed_words_are_labelled_and_nobody_knows_the_truth(open_page):
     next(button for button in app.button if button.label == "Back to its own words").click().run()
     assert problems(app) == []
     assert "truth" in html(app, "Labels of one sentence")
-    app.text_input(key="words.choice").set_value("Lima").run()
+    app.text_input(key="words").set_value("Lima").run()
     assert problems(app) == [], "a sentence of one word has nothing to slide"
     assert not app.slider
-    app.text_input(key="words.choice").set_value("   ").run()
+    app.text_input(key="words").set_value("   ").run()
     assert "truth" in html(app, "Labels of one sentence"), "no words at all are its own words"
-    app.text_input(key="words.choice").set_value("Lima").run()
-    app.number_input(key="n.choice").set_value(5).run()
+    app.text_input(key="words").set_value("Lima").run()
+    app.number_input(key="n").set_value(5).run()
     assert problems(app) == []
     assert "truth" in html(app, "Labels of one sentence"), "another number drops typed words"
 
@@ -296,12 +296,12 @@ def test_a_very_long_word_and_sentence_of_a_corpus(open_page, monkeypatch):
     monkeypatch.setattr(sequence_data, "part", lambda run_id: part)
     app = open_page("sequence", run=RUN, n="77")
     assert problems(app) == []
-    assert app.text_input(key="words.choice").value == ""
+    assert app.text_input(key="words").value == ""
     shown = html(app, "Labels of one sentence")
     assert "(10,000 letters)" in shown
     assert "x" * 100 not in shown
     assert "… and 501 more tokens" in shown
-    app.slider(key="step.choice").set_value(650).run()
+    app.slider(key="step").set_value(650).run()
     assert problems(app) == []
 
 
@@ -313,9 +313,9 @@ def test_constraints_and_one_label_are_told(open_page):
     assert problems(app) == []
     assert "its constraints forbid it here" in text(app)
     assert '<th scope="row">Averaged perceptron</th>' in html(app, "Labels after one was forced")
-    app.selectbox(key="force.choice").set_value("B-PER").run()
+    app.selectbox(key="force").set_value("B-PER").run()
     assert "its constraints forbid it here" not in text(app)
-    app.segmented_control(key="show.choice").set_value(STEPS).run()
+    app.segmented_control(key="show").set_value(STEPS).run()
     assert "−∞" in json.dumps(charts(app), ensure_ascii=False), "what is forbidden is shown as such"
 
 
@@ -346,17 +346,17 @@ def test_a_run_whose_models_are_gone_says_so(open_page, monkeypatch):
 
 def test_a_link_to_another_sentence_begins_anew(open_page):
     app = open_page("sequence", run=RUN, n="2", step="2", node="B-PER", look=CRF)
-    assert app.slider(key="step.choice").value == 2
+    assert app.slider(key="step").value == 2
     app.switch_page("pages/compare.py").run()
     app.switch_page("pages/sequence.py").run()
     assert problems(app) == []
-    assert (app.number_input(key="n.choice").value, app.slider(key="step.choice").value) == (2, 2), "it comes back"
+    assert (app.number_input(key="n").value, app.slider(key="step").value) == (2, 2), "it comes back"
     app.switch_page("pages/compare.py").run()
     app.query_params.clear()
     app.query_params["words"] = "Ana vive en Lima"
     app.switch_page("pages/sequence.py").run()
     reading, _ = read(RUN, "CRF", 2, ["Ana", "vive", "en", "Lima"])
-    assert app.slider(key="step.choice").value == reading.least_sure + 1
+    assert app.slider(key="step").value == reading.least_sure + 1
 
 
 def box_page() -> None:
@@ -371,7 +371,7 @@ def test_the_box_of_the_start_page_labels_live():
     assert problems(app) == []
     shown = html(app, "Labels of one sentence")
     assert shown.count('<th scope="row">') == 2 + 3, "sentence, truth and three methods"
-    app.text_input(key="typed.choice").set_value("she <i>went</i>").run()
+    app.text_input(key="typed").set_value("she <i>went</i>").run()
     assert problems(app) == []
     shown = html(app, "Labels of one sentence")
     assert "truth" not in shown

@@ -28,14 +28,14 @@ VIEWS = {
 TABLES = [table for _, _, tables, _ in VIEWS.values() for table in tables]
 # A choice in each view that is not the one it begins with: the key of its widget, its name in the URL, its value.
 CHOICES = {
-    "Step by step": [("recursion.choice", "recursion", "Backward"), ("node.choice", "node", "B-MISC")],
-    "Why this label": [("against.choice", "against", "I-PER")],
-    "What if": [("force.choice", "force", "B-MISC")],
+    "Step by step": [("recursion", "recursion", "Backward"), ("node", "node", "B-MISC")],
+    "Why this label": [("against", "against", "I-PER")],
+    "What if": [("force", "force", "B-MISC")],
 }
 
 
 def show(app: AppTest, view: str) -> None:
-    app.segmented_control(key="show.choice").set_value(view).run()
+    app.segmented_control(key="show").set_value(view).run()
     assert problems(app) == []
 
 
@@ -98,7 +98,7 @@ def test_choices_are_kept_in_other_views_and_stand_in_the_url_of_their_own(open_
         assert named(app) == chosen_in(view)
         for key, _, value in CHOICES.get(view, []):
             assert widget(app, key).value == value
-    app.slider(key="step.choice").set_value(3).run()
+    app.slider(key="step").set_value(3).run()
     for view in CHOICES:
         show(app, view)
         assert named(app) == ({"recursion": "Backward"} if view == "Step by step" else {}), "they were of position 2"
@@ -109,10 +109,10 @@ def test_a_link_that_names_no_view_opens_the_one_it_is_about(open_page, view):
     for _, name, value in CHOICES[view]:
         app = open_page("sequence", run=RUN, n="2", step="2", look="CRF", **{name: value})
         assert problems(app) == []
-        assert app.segmented_control(key="show.choice").value == view
+        assert app.segmented_control(key="show").value == view
         assert named(app) == {name: value}
     app = open_page("sequence", run=RUN, n="2", step="2", look="CRF", show="How sure", **chosen_in(view))
-    assert app.segmented_control(key="show.choice").value == "How sure", "a link that names one opens that"
+    assert app.segmented_control(key="show").value == "How sure", "a link that names one opens that"
     assert named(app) == {}
     show(app, view)
     assert named(app) == chosen_in(view), "and has not forgotten the rest"
@@ -125,6 +125,6 @@ def test_the_view_is_there_again_after_another_page(open_page):
     app.query_params.clear()
     app.switch_page("pages/sequence.py").run()
     assert problems(app) == []
-    assert app.segmented_control(key="show.choice").value == "What if"
-    assert app.selectbox(key="force.choice").value == "B-MISC"
+    assert app.segmented_control(key="show").value == "What if"
+    assert app.selectbox(key="force").value == "B-MISC"
     assert named(app) == chosen_in("What if")

@@ -12,7 +12,8 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import default_results, model
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing.metrics import most_telling
-from pages.ui.train.presets import form_choices, to_try
+from pages.ui.train.form_link import form_choices
+from pages.ui.train.presets import to_try
 from tests.app.conftest import problems, text
 
 BUNDLED = {name: found for name, found in default_results().items() if name == found.config.dataset}
@@ -72,7 +73,7 @@ def test_one_sentence_shows_truth_and_every_method(open_page):
 
 def test_a_typed_sentence_is_labelled_by_all_three(open_page):
     app = open_page()
-    app.text_input(key="typed.choice").set_value("Ana vive en Lima").run()
+    app.text_input(key="typed").set_value("Ana vive en Lima").run()
     assert problems(app) == []
     (sentence,) = app.get("html")
     assert ">truth</th>" not in sentence.proto.body, "nobody knows it"
@@ -115,6 +116,6 @@ def test_a_preset_changes_one_thing(open_page, name):
 
 
 def test_choices_of_the_form_name_kernels_with_their_parameters():
-    chosen = form_choices(BUNDLED["pitch-accent"].config)
+    chosen, _ = form_choices(BUNDLED["pitch-accent"].config)
     assert (chosen["gps.kernel"], chosen["gps.kernel.width"], chosen["gps.l2"]) == ("rbf", "8", "0.03")
     assert (chosen["hmsvm.rescale"], chosen["hmsvm.C"], chosen["window"], chosen["folds"]) == ("margin", "3", "1", "5")

@@ -26,7 +26,7 @@ def press(app, label: str):
 
 
 def run_id(app) -> str:
-    return app.session_state["kept.job"]
+    return app.query_params["job"]
 
 
 def test_every_option_of_every_method_has_a_widget(open_page):
@@ -122,7 +122,7 @@ def test_a_run_from_the_form_to_its_numbers(open_page):
     assert reloaded.success, "a reload finds the run by the URL"
     next(button for button in app.button if button.label == "Compare in detail").click().run()
     assert app.title[0].value == "Compare"
-    assert app.selectbox(key="run.choice").value == run_id(app)
+    assert app.selectbox(key="run").value == run_id(app)
 
 
 def test_a_run_can_be_cancelled(open_page):
@@ -230,11 +230,11 @@ def test_progress_of_a_method_counts_all_values_of_a_search():
         task("GP", "done", 1.0, 0), task("GP", "done", 1.0, 1), task("GP", "running", 0.5, 2), task("GP", "queued", 0.0, 3),
         task("HMM", "done", 1.0), task("CRF", "queued"), task("SVM", "failed"), task("SVM", "queued", fold=1),
     )  # fmt: skip
-    now = RunStatus("r", "running", 0.5, "", None, 0, tasks)
+    now = RunStatus("r", "running", 0.5, "", None, 0, tasks, 0.0)
     assert by_method(now) == [
         ("GP", 0.625, "2 of 4"), ("HMM", 1.0, "finished"), ("CRF", 0.0, "waiting"), ("SVM", 0.0, "failed"),
     ]  # fmt: skip
-    over = RunStatus("r", "dead", 0.5, "", None, 0, tasks)
+    over = RunStatus("r", "dead", 0.5, "", None, 0, tasks, 0.0)
     assert by_method(over)[2] == ("CRF", 0.0, "stopped")
 
 

@@ -40,13 +40,6 @@ def test_methods_differ_in_more_than_colour():
     assert len({each.pattern for each in looks}) == len({each.marker for each in looks}) == len(COLOURS)
 
 
-def test_no_two_widgets_share_a_key():
-    """All pages keep their choices in one session: what one page means by a key would break another."""
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in sorted(_HERE.parent.rglob("*.py")))
-    keys = [*re.findall(r'\bkey="([^"]+)"', sources), *re.findall(r'\bpick\(\s*"[^"]+", "([^"]+)"', sources)]
-    assert sorted(keys) == sorted(set(keys))
-
-
 def test_a_chart_of_the_same_data_is_made_once():
     rows = [row("CRF", 0.5, 0.01)]
     made = charts.score_bars(rows)

@@ -14,7 +14,7 @@ from labseq_core.explain import has_probabilities, withheld_csv, withheld_rows
 from pages.ui import cached as caching
 from pages.ui.abstain import charts as pictures
 from pages.ui.abstain import words
-from pages.ui.choices import session
+from pages.ui.choices.registry import Abstain
 from pages.ui.choices.run import choose_run
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts, tokens
@@ -38,15 +38,13 @@ def page() -> None:
         st.markdown(words.GLOSSARY)
     labels = _shown_methods(found)
     curves = {name: caching.abstention(found, label) for name, label in labels.items()}
-    threshold = st.slider(
-        "Threshold", 0.0, 1.0, _THRESHOLD, 0.01, key="threshold", bind="query-params", help=words.THRESHOLD
-    )
+    threshold = Abstain.threshold.choose("Threshold", 0.0, 1.0, _THRESHOLD, st.slider, step=0.01, help=words.THRESHOLD)
     rows = compare_at(curves, threshold)
     part = caching.scored_text(found)
     st.caption(words.setting(part.n_tokens, len(part.tokens), found.config.folds))
     _curves(curves, rows)
     _figures(found, curves, rows, threshold)
-    if session.pick("Show", "below", [_WITHHELD, _RELIABILITY], _WITHHELD) == _WITHHELD:
+    if Abstain.below.buttons("Show", [_WITHHELD, _RELIABILITY]) == _WITHHELD:
         _withheld(found, labels, rows)
     else:
         _calibration(found, {name: label for name, label in labels.items() if curves[name].calibrated})
@@ -57,9 +55,7 @@ def _shown_methods(found: FinishedRun) -> dict[str, str]:
     sure = _sure(found)
     others = [choice for choice in found.config.methods if choice not in sure and choice.label in found.per_label]
     names = short_names(found.config.methods)
-    wanted = bool(others) and st.toggle(
-        "Add methods without probabilities, by score gap", key="gaps", bind="query-params", help=words.GAPS
-    )
+    wanted = bool(others) and Abstain.gaps.choose("Add methods without probabilities, by score gap", help=words.GAPS)
     labels = {names[choice.label]: choice.label for choice in sure}
     if wanted:
         labels |= {words.gap_name(names[choice.label]): choice.label for choice in others}
@@ -85,8 +81,10 @@ def _curves(curves: Mapping[str, AbstentionCurve], rows: list[dict]) -> None:
 def _clicked(point: float | list) -> None:
     """The threshold goes to a small mark, and what its method withholds is shown; at a large one it is already."""
     if isinstance(point, list):
-        st.session_state["model"], st.session_state["threshold"] = point[:2]
-        st.session_state["below"] = _WITHHELD
+        method, threshold = point[:2]
+        Abstain.model.change(method)
+        Abstain.threshold.change(str(threshold))
+        Abstain.below.change(_WITHHELD)
 
 
 def _figures(found: FinishedRun, curves: Mapping[str, AbstentionCurve], rows: list[dict], threshold: float) -> None:
@@ -128,7 +126,7 @@ def _share(value: float | None) -> str:
 
 def _withheld(found: FinishedRun, labels: Mapping[str, str], figures: list[dict]) -> None:
     st.header("Withheld tokens")
-    name = session.pick("Method", "model", list(labels), _first_seen(found, labels))
+    name = Abstain.model.buttons("Method", list(labels), _first_seen(found, labels))
     row = next(row for row in figures if row["method"] == name)
     st.markdown(words.gain(row))
     part, given = caching.scored_text(found), caching.answers_of(found, labels[name])
@@ -145,7 +143,7 @@ def _withheld(found: FinishedRun, labels: Mapping[str, str], figures: list[dict]
     st.caption(words.SENTENCES)
     numbers = sorted({row["sequence"] for row in rows})
     pages = -(-len(numbers) // _SENTENCES)
-    place = st.number_input(f"Page (of {pages})", 1, pages, key="withheld", bind="query-params", width=160)
+    place = Abstain.withheld.leaf(pages)
     shown = numbers[(place - 1) * _SENTENCES : place * _SENTENCES]
     all_labels = sorted({label for rows in (part.labels, given.predicted) for row in rows for label in row})
     columns = [[column[number - 1] for number in shown] for column in (part.tokens, part.labels, given.predicted)]

@@ -6,20 +6,19 @@ from labseq_core.data.catalogue import DatasetInfo
 from labseq_core.data.uploads import is_upload
 from labseq_core.experiments.results.run_results import FIRST
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import DATASET
 from pages.ui.drawing.plain_text import visible
-
-NAME = "dataset"
+from pages.ui.frame.errors import shown_errors
 
 
 def choose_corpus() -> DatasetInfo:
     """A corpus of the catalogue, or the upload that the URL names; an unknown name in the URL is told and left."""
     infos = caching.corpora()
-    wanted = session.recall(NAME)
+    wanted = DATASET.text
     if wanted and wanted not in infos:
-        with session.shown_errors():
+        with shown_errors():
             infos[wanted] = caching.upload(wanted)
-    return infos[session.choose("Corpus", NAME, list(infos), lambda name: _line(infos[name]), FIRST)]
+    return infos[DATASET.choose("Corpus", list(infos), FIRST, lambda name: _line(infos[name]))]
 
 
 def _line(info: DatasetInfo) -> str:

@@ -6,11 +6,11 @@ import streamlit as st
 
 from labseq_core.learners.registry import find_method
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.registry import INSTEAD, RUN
+from pages.ui.choices.visit import visit
+from pages.ui.frame.errors import shown_errors
 from pages.ui.memory import FinishedRun
-
-NAME = "run"
-_INSTEAD = "instead"  # of the run in the URL, where that cannot be shown
 
 
 def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", first: str = "") -> FinishedRun | None:
@@ -22,11 +22,11 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
     """
     runs = caching.finished_runs(shown, first)
     here = f"{shown.__qualname__} {first}"
-    for name in (NAME, _INSTEAD):
-        session.leave(name, here)
-    wanted, other = session.recall(NAME), False
+    for choice in (RUN, INSTEAD):
+        visit().leave(choice.place, here)
+    wanted, other = RUN.text, False
     if wanted and wanted not in runs:
-        with session.shown_errors():
+        with shown_errors():
             other = not shown_choices(caching.finished(wanted), shown)
             if not other:
                 runs[wanted] = caching.run_line(wanted)
@@ -35,17 +35,15 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
     if not runs:
         nothing_yet()
         return None
-    usual = st.query_params.get(_INSTEAD) if other else None
-    usual = usual if usual in runs else next(iter(runs))
-    chosen = session.choose("Run", NAME, list(runs), runs.get, usual, keep=other, forgets=[_INSTEAD])
+    chosen = RUN.choose("Run", list(runs), INSTEAD.text if other else None, runs.__getitem__, keep=other)
     if caching.are_more(runs):
         st.caption(f"The list has the newest {caching.RUNS_OFFERED} finished runs; History has all of them.")
     if other:
-        session.imply(_INSTEAD, chosen, here)
+        visit().imply(INSTEAD.place, chosen, here)
     else:
-        session.forget(_INSTEAD)
-        if chosen != st.query_params.get(NAME):
-            session.imply(NAME, chosen, here)
+        INSTEAD.forget()
+        if chosen != st.query_params.get(RUN.name):
+            visit().imply(RUN.place, chosen, here)
     return caching.finished(chosen)
 
 
@@ -57,4 +55,4 @@ def shown_choices(found: FinishedRun, shown: caching.Shown) -> list:
 def nothing_yet() -> None:
     """What to do where there is nothing to show."""
     st.info("There is no finished run to show here yet: train one.")
-    session.go("Train", "train", "model_training", main=True)
+    links.go("Train", "train", "model_training", main=True)

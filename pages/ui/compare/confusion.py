@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.choices import session
+from pages.ui.choices.registry import Compare
 from pages.ui.compare import cached as caching_compare
 from pages.ui.compare.sentences import leaf_through
 from pages.ui.drawing import charts
@@ -17,7 +17,6 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.plain_text import names_in_chart, shortened
 from pages.ui.memory import FinishedRun
 
-_CELL, _PAGE = "cell", "mistakes"
 _LARGEST_CELL, _HIGHEST = 30, 560  # pixels of a mark, and of a matrix of many labels
 _FEW = 12  # labels whose cells are large enough for numbers
 _HELP = (
@@ -56,14 +55,11 @@ def choose_cell(found: FinishedRun, label: str) -> Cell:
     st.header("What is taken for what")
     st.caption(_HELP)
     place = st.empty()
-    wanted = session.choose(
-        "Cell: true → predicted (tokens)", _CELL, list(cells),
-        lambda name: cells[name].line if name in cells else name, next(iter(cells)),
-    )  # fmt: skip
+    wanted = Compare.cell.choose("Cell: true → predicted (tokens)", list(cells), describe=lambda name: cells[name].line)
     alt = f"Confusion of {label}: rows are true labels, columns predicted labels"
     with place:
         figure = heat_map(labels, counts, cells[wanted])
-        charts.draw(figure, "confusion", alt, lambda name: session.remember(_CELL, name))
+        charts.draw(figure, "confusion", alt, Compare.cell.change)
     return cells[wanted]
 
 
@@ -83,20 +79,12 @@ def sentences_of(found: FinishedRun, label: str, cell: Cell) -> None:
     places = caching_compare.mistaken(found, label, cell.true, cell.predicted)
     st.header("The sentences of this cell")
     st.text(cell_line(label, cell, len(places)))
-    _begin_anew([found.run_id, label, cell.name])
-    leaf_through(found, places, _PAGE)
+    leaf_through(found, places, Compare.mistakes)
 
 
 def _counted(found: FinishedRun, label: str) -> tuple[list[str], list[list[int]]]:
     """Labels, and counts[true][predicted]."""
     return found.confusion[label]["labels"], found.confusion[label]["counts"]
-
-
-def _begin_anew(shown: list[str]) -> None:
-    """Another cell, method or run begins on its first page."""
-    if st.session_state.get(f"{_PAGE}.of", shown) != shown:
-        session.forget(_PAGE)
-    st.session_state[f"{_PAGE}.of"] = shown
 
 
 def ordered_cells(labels: list[str], counts: list[list[int]]) -> dict[str, Cell]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.choices import session
+from pages.ui.choices.registry import Compare
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as pictures
 from pages.ui.compare import confusion
@@ -25,7 +25,7 @@ def tab(found: FinishedRun) -> None:
 
 def _one_method(found: FinishedRun) -> None:
     labels = list(found.per_label)
-    label = session.pick("Method", "method", labels, labels[-1])
+    label = Compare.method.buttons("Method", labels, labels[-1])
     table, matrix = st.columns([2, 3], gap="large")
     with matrix:
         cell = confusion.choose_cell(found, label)

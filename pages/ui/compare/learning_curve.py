@@ -15,8 +15,7 @@ from labseq_core.experiments.results.learning_curve import (
     learning_curve_configs,
     submit_curve,
 )
-from pages.ui.choices import session
-from pages.ui.choices.run import NAME
+from pages.ui.choices.registry import RUN
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import cached as caching_compare
 from pages.ui.compare import charts as pictures
@@ -52,7 +51,7 @@ def _not_made(found: FinishedRun, now: CurveStatus) -> None:
         st.markdown(words.to_make(len(now.runs)))
         if st.button("Make the learning curve", type="primary", icon=":material/show_chart:"):
             # Otherwise the page would go on with the newest run, which is a point of the curve.
-            session.remember(NAME, found.run_id)
+            RUN.change(found.run_id)
             submit_curve(found.config)
             st.rerun()
     example = caching_compare.example_curve()

@@ -8,7 +8,7 @@ import streamlit as st
 from labseq_core.evaluation.metric import Metric
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.evaluation.tradeoff import pareto_front
-from pages.ui.choices import session
+from pages.ui.choices.registry import Compare
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as pictures
 from pages.ui.compare import words
@@ -29,7 +29,7 @@ def _any_measure(found: FinishedRun) -> None:
     titles = {name: METRICS[name].title for name in measured}
     chart, table = st.columns(2, gap="large")
     with table:
-        name = session.choose("Measure", "metric", measured, lambda name: titles.get(name, name), "accuracy")
+        name = Compare.metric.choose("Measure", measured, "accuracy", lambda name: titles.get(name, name))
         metric, rows = METRICS[name], measure_rows(found, name)
         st.caption(f"{metric.title}: {metric.meaning}. {words.BETTER[metric.better]}")
         names = short_names(found.config.methods)

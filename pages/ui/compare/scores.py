@@ -7,7 +7,7 @@ import streamlit as st
 from labseq_core.evaluation.metric import Metric
 from labseq_core.evaluation.registry import compared_metrics
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import Compare
 from pages.ui.drawing import charts, metrics
 from pages.ui.drawing.downloads import csv_button, file_name
 from pages.ui.memory import FinishedRun
@@ -40,11 +40,7 @@ def choose_score(found: FinishedRun, help_text: str | None = None) -> Metric:
         for metric in compared_metrics()
         if all(row[f"{metric.name}_mean"] is not None for row in summary)
     }
-    title = session.choose(
-        "Score", "score", list(titles), str, next(iter(titles)), draw=st.segmented_control, required=True,
-        help=help_text,
-    )  # fmt: skip
-    return titles[title]
+    return titles[Compare.score.buttons("Score", list(titles), help=help_text)]
 
 
 def _details(found: FinishedRun) -> None:

@@ -7,7 +7,8 @@ from html import escape
 
 import streamlit as st
 
-from pages.ui.choices import session
+from pages.ui.choices.choice import Number
+from pages.ui.choices.registry import Compare
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import cached as caching_compare
 from pages.ui.compare import words
@@ -15,16 +16,15 @@ from pages.ui.drawing import metrics, tokens
 from pages.ui.memory import FinishedRun
 
 _SENTENCES = 5  # on a page
-_PAGE = "page"
 
 
 def tab(found: FinishedRun) -> None:
     st.header("Sentence by sentence")
     everything = range(caching_compare.n_sentences(found))
     if len(found.per_label) < 2:
-        leaf_through(found, everything, _PAGE)
+        leaf_through(found, everything, Compare.page)
         return
-    only = st.toggle("Only where methods disagree", value=True, key="differ", bind="query-params")
+    only = Compare.differ.choose("Only where methods disagree", True)
     places = caching_compare.disagreements(found)
     st.markdown(
         f"The methods disagree in **{len(places):,}** of {len(everything):,} sentences"
@@ -33,13 +33,13 @@ def tab(found: FinishedRun) -> None:
     if only and not places:
         st.info("All methods label every sentence alike.", icon=":material/info:")
         return
-    leaf_through(found, places if only else everything, _PAGE)
+    leaf_through(found, places if only else everything, Compare.page)
 
 
-def leaf_through(found: FinishedRun, places: Sequence[int], name: str) -> None:
-    """Some sentences with the labels of all methods, a page of them at a time; the page is kept in the URL by this name."""
+def leaf_through(found: FinishedRun, places: Sequence[int], choice: Number) -> None:
+    """Some sentences with the labels of all methods, a page of them at a time. choice: of the page."""
     pages = -(-len(places) // _SENTENCES)
-    page = session.choose_number(f"Page (of {pages:,})", name, 1, pages, 1, st.number_input, width=160)
+    page = choice.leaf(pages)
     shown = caching_compare.sentences(found, places[(page - 1) * _SENTENCES : page * _SENTENCES])
     names, all_labels = short_names(found.config.methods), metrics.all_labels(found)
     st.caption(words.SENTENCES)

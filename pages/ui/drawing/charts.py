@@ -14,6 +14,7 @@ from threading import Lock
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.ui.choices.registry import FIGURES
 from pages.ui.drawing.chart_margins import with_room
 from pages.ui.drawing.colours import GREY, WHITE, look
 from pages.ui.drawing.metrics import shown_metrics
@@ -21,7 +22,6 @@ from pages.ui.drawing.plain_text import names_in_chart, shortened
 from pages.ui.drawing.tokens import LABELS_SHOWN
 
 FIGURE_FORMATS = ("PNG", "SVG")
-_FORMAT_KEY = "figures"
 MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 MARKED = 40  # points of a line with a mark each
 CELL_LETTERS = 20  # of a label beside a matrix
@@ -63,10 +63,9 @@ def clickable(figure: go.Figure) -> go.Figure:
 
 def choose_figure_format() -> None:
     """Which kind of file the camera button of every chart saves."""
-    st.segmented_control(
-        "Charts save as", FIGURE_FORMATS, default=FIGURE_FORMATS[0], required=True, key=_FORMAT_KEY, bind="query-params",
-        help="The camera button above a chart saves it; SVG stays sharp at any size.",
-    )  # fmt: skip
+    FIGURES.buttons(
+        "Charts save as", FIGURE_FORMATS, help="The camera button above a chart saves it; SVG stays sharp at any size."
+    )
 
 
 def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], None] | None = None) -> None:
@@ -75,7 +74,7 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
     clicked: told the `customdata` of a marker that was clicked, before the page runs again; such a figure should have been
     made `clickable`.
     """
-    kind = st.session_state.get(_FORMAT_KEY) or FIGURE_FORMATS[0]
+    kind = FIGURES.text or FIGURE_FORMATS[0]
     config = {
         "displaylogo": False,
         "displayModeBar": "hover",

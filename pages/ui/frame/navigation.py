@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.choices.registry import begin
 from pages.ui.drawing.colours import style_variables
 
 _HERE = Path(__file__).resolve().parent
@@ -41,8 +42,8 @@ def navigate() -> st.Page:
     )
 
 
-def only_in_app() -> None:
-    """What each page says first.
+def begin_page(name: str) -> None:
+    """What each page says first: its name, as choices have it.
 
     A server runs the files of a folder called `pages` by themselves until `st.navigation` has been called once, and the
     first visitor of a new server may come by a link to a page. After this call the page runs again, inside app.py.
@@ -50,3 +51,4 @@ def only_in_app() -> None:
     if _IN_APP not in st.session_state:
         navigate()
         st.rerun()
+    begin(name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from labseq_core.experiments import notices
-from pages.ui.choices import session
+from pages.ui.frame.errors import shown_errors
 
 
 def show_notices() -> None:
     """Damaged run stores that were set aside, and why nothing can be written now."""
-    with session.shown_errors():
+    with shown_errors():
         for notice in notices():
             st.warning(notice, icon=":material/warning:")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.experiments import import_run
-from pages.ui.choices import session
+from pages.ui.frame.errors import shown_errors
 from pages.ui.history import list as history_list
 
 _DONE = "imported run"
@@ -33,7 +33,7 @@ def _take(file) -> None:
     if file is None:
         st.error("Choose a file first.", icon=":material/error:")
         return
-    with session.shown_errors():
+    with shown_errors():
         st.session_state[_DONE] = import_run(file.getvalue())
         history_list.choose([st.session_state[_DONE]])
         st.rerun()

@@ -8,11 +8,11 @@ import streamlit as st
 from labseq_core.experiments import run_datasets
 from labseq_core.learners import METHODS
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import History
 from pages.ui.history.rows import STATES, Listing, ListSize, list_csv, list_size, listing, scores_csv
 
 ANY = "any"
-CHOSEN, _PAGE, _TABLE = "runs", "list", "number of the table"
+_TABLE = "number of the table"
 _SEPARATOR = ","  # in no id
 
 
@@ -21,20 +21,20 @@ def filters() -> dict:
     corpora = {caching.corpus_name(name): name for name in dict.fromkeys([*caching.corpora(), *run_datasets()])}
     methods = {method.title: method.id for method in METHODS.values()}
     text, corpus, method, state, pinned = st.columns([3, 2, 2, 2, 1.3], vertical_alignment="bottom")
-    shared = {"bind": "query-params", "on_change": _first_page}
-    found = {
-        "text": text.text_input("Search", key="find", icon=":material/search:", live=True, **shared,
-                                help="In corpora, methods with their options, features and run ids."),
-        "dataset": corpora.get(corpus.selectbox("Corpus", [ANY, *corpora], key="of", **shared)),
-        "method": methods.get(method.selectbox("With method", [ANY, *methods], key="by", **shared)),
-        "state": STATES.get(state.selectbox("State", [ANY, *STATES], key="state", **shared)),
-        "pinned": pinned.toggle("Pinned", key="pinned", **shared),
-    }  # fmt: skip
-    return {name: value for name, value in found.items() if value}
-
-
-def _first_page() -> None:
-    st.session_state[_PAGE] = 1
+    wanted: dict = {}
+    with text:
+        wanted["text"] = History.find.choose(
+            "Search", icon=":material/search:", live=True, help="In corpora, methods with their options, features and run ids."
+        )  # fmt: skip
+    with corpus:
+        wanted["dataset"] = corpora.get(History.of.choose("Corpus", [ANY, *corpora]))
+    with method:
+        wanted["method"] = methods.get(History.by.choose("With method", [ANY, *methods]))
+    with state:
+        wanted["state"] = STATES.get(History.state.choose("State", [ANY, *STATES]))
+    with pinned:
+        wanted["pinned"] = History.pinned.choose("Pinned")
+    return {name: value for name, value in wanted.items() if value}
 
 
 def choose_rows(wanted: dict) -> list[str]:
@@ -43,7 +43,7 @@ def choose_rows(wanted: dict) -> list[str]:
     st.caption(_how_many(size))
     table = st.container()
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        page = st.pagination(size.n_pages, key=_PAGE, bind="query-params") if size.n_pages > 1 else 1
+        page = History.list.pagination(size.n_pages)
         shown = listing(wanted, size, page)
         with st.container(horizontal=True, width="content"):
             if chosen():
@@ -93,7 +93,7 @@ def _csv_buttons(wanted: dict, shown: Listing) -> None:
 
 def chosen() -> list[str]:
     """The ids in the URL."""
-    return [run_id for run_id in (session.recall(CHOSEN) or "").split(_SEPARATOR) if run_id]
+    return [run_id for run_id in History.runs.text.split(_SEPARATOR) if run_id]
 
 
 def choose(ids: list[str]) -> None:
@@ -103,10 +103,7 @@ def choose(ids: list[str]) -> None:
 
 
 def _remember(ids: list[str]) -> None:
-    if ids:
-        session.remember(CHOSEN, _SEPARATOR.join(ids))
-    else:
-        session.forget(CHOSEN)
+    History.runs.change(*([_SEPARATOR.join(ids)] if ids else []))
 
 
 def _ticked(key: str, ids: list[str]) -> None:

@@ -20,9 +20,10 @@ from labseq_core.experiments import (
 )
 from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices import links
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import summary_table
+from pages.ui.frame.errors import shown_errors
 from pages.ui.history import list as history_list
 from pages.ui.history.rows import OURS, moment
 from pages.ui.memory import FinishedRun
@@ -48,13 +49,13 @@ def one_run(run_id: str) -> None:
         if now.state == "done":
             _open_buttons(run_id)
         elif now.active:
-            session.go("Watch it on Train", "train", "visibility", main=True, job=run_id)
+            links.go("Watch it on Train", "train", "visibility", main=True, job=run_id)
         else:
             goes_on_as = run_panel.go_on_button(run_id)
             if goes_on_as:
                 st.switch_page("pages/train.py", query_params={"job": goes_on_as})
         _keep_buttons(run, now)
-    with session.shown_errors():
+    with shown_errors():
         _again(configuration(run_id))
         if now.state == "done":
             _scores(caching.finished(run_id))
@@ -76,9 +77,9 @@ def _facts(run: RunSummary, now: RunStatus) -> None:
 
 
 def _open_buttons(run_id: str) -> None:
-    session.go("Compare", "compare", "bar_chart", main=True, run=run_id)
-    session.go("Abstain", "abstain", "front_hand", run=run_id)
-    session.go("Inside", "inside", "search_insights", run=run_id)
+    links.go("Compare", "compare", "bar_chart", main=True, run=run_id)
+    links.go("Abstain", "abstain", "front_hand", run=run_id)
+    links.go("Inside", "inside", "search_insights", run=run_id)
 
 
 def _keep_buttons(run: RunSummary, now: RunStatus) -> None:
@@ -102,7 +103,7 @@ def delete_button(ids: list[str]) -> None:
     with st.popover("Delete", icon=":material/delete:"):
         st.markdown(f"Delete {what} with scores, predictions and models? This cannot be undone.")
         if st.button(f"Delete {what}", type="primary"):
-            with session.shown_errors():
+            with shown_errors():
                 for run_id in ids:
                     delete(run_id)
                     history_list.choose([other for other in history_list.chosen() if other != run_id])
@@ -112,7 +113,7 @@ def delete_button(ids: list[str]) -> None:
 def _again(config: ExperimentConfig) -> None:
     """The same choices in the form, and the four other ways to repeat it."""
     choices, left_out = form_choices(config)
-    session.go("Change it and run again", "train", "tune", fresh=True, **choices)
+    links.go("Change it and run again", "train", "tune", fresh=True, **choices)
     if left_out:
         st.caption(f"The form cannot hold: {'; '.join(left_out)}. The file, the command and the script below can.")
     address = (st.context.url or "").split("?")[0].removesuffix("/history")

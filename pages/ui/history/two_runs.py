@@ -9,6 +9,7 @@ from labseq_core.experiments import configuration, made_with, status, summary
 from labseq_core.experiments.results.contrast import config_entries, score_contrast, side_by_side
 from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
+from pages.ui.choices.registry import History
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import always_shown
 
@@ -21,7 +22,7 @@ def two_runs(first: str, second: str) -> None:
     st.header("Two runs side by side")
     for name, run_id in (("First", first), ("Second", second)):
         st.caption(f"{name}: {caching.run_line(run_id)}")
-    only = st.toggle("Only differences", value=True, key="differences", bind="query-params")
+    only = History.differences.choose("Only differences", True)
     rows = _entries(first, second)
     shown = [row for row in rows if row["differs"] or not only]
     left, right = st.columns([2, 3], gap="large")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from labseq_core.registry import Registry
+from pages.ui.learn import pictures, results
 
 
 @dataclass(frozen=True)
@@ -15,10 +19,16 @@ class Link:
 
 @dataclass(frozen=True)
 class Lesson:
+    """key: in links. picture: draws it, with what is to be seen in it and its numbers. question: to think about while
+    following the links.
+    """
+
+    key: str
     title: str
+    picture: Callable[[], None]
     text: str
     links: tuple[Link, ...]
-    question: str  # to think about while following the links
+    question: str
 
 
 def _see(label: str, page: str, **choices: str) -> Link:
@@ -29,10 +39,14 @@ def _train(label: str, dataset: str, methods: list[str], **choices: str) -> Link
     return Link(label, "train", "experiment", {"dataset": dataset, "methods": methods, **choices})
 
 
-LESSONS = {
-    "generative": Lesson(
-        "Generative or discriminative",
-        r"""
+LESSONS = Registry(
+    "lesson",
+    [
+        Lesson(
+            "generative",
+            "Generative or discriminative",
+            pictures.clues,
+            r"""
 A **hidden Markov model** describes how sentences come about: a label follows a label, and a label utters a word.
 
 $$p(x, y) = \prod_t p(y_t \mid y_{t-1})\, p(x_t \mid y_t)$$
@@ -45,22 +59,24 @@ weight that makes the true labellings probable together with all others.
 
 $$p(y \mid x) = \frac{1}{Z(x)} \exp\Big(\sum_t w_{y_t} \cdot \phi_t(x) + \sum_t w_{y_{t-1} y_t}\Big)$$
 """,
-        (
-            _see("What the CRF's clues weigh", "inside", tab="Weights", run="default:spanish-ner"),
-            _train("Train both with words alone", "spanish-ner", ["HMM", "CRF"], features="S1"),
-            _train(
-                "Train both with all clues",
-                "spanish-ner",
-                ["HMM", "CRF"],
-                features="S3",
-                **{"hmm.emissions": "attributes", "hmm.smoothing": "0.0001"},
+            (
+                _see("What the CRF's clues weigh", "inside", tab="Weights", run="default:spanish-ner"),
+                _train("Train both with words alone", "spanish-ner", ["HMM", "CRF"], features="S1"),
+                _train(
+                    "Train both with all clues",
+                    "spanish-ner",
+                    ["HMM", "CRF"],
+                    features="S3",
+                    **{"hmm.emissions": "attributes", "hmm.smoothing": "0.0001"},
+                ),
             ),
+            "Which of the two would you believe when it says how sure it is, and why?",
         ),
-        "Which of the two would you believe when it says how sure it is, and why?",
-    ),
-    "losses": Lesson(
-        "Log, exp and hinge loss",
-        r"""
+        Lesson(
+            "losses",
+            "Log, exp and hinge loss",
+            pictures.losses,
+            r"""
 Counting errors is what is meant, but the count does not change when weights move a little, so nothing can be learned from
 its slope. Each method minimises a stand-in for it, a function of the **margin** $m = F(x, y) - \max_{y' \ne y} F(x, y')$.
 
@@ -68,15 +84,17 @@ Move the margin and watch what an example costs, and how hard it **pulls** at th
 on the wrong side; hinge does not care for what is right by enough, so few examples remain: the support sequences; log never
 quite lets go, and in return its scores become probabilities.
 """,
-        (
-            _see("Support sequences of the hinge loss", "inside", tab="HM-SVM"),
-            _train("Train all three", "spanish-ner", ["CRF", "Exponential CRF", "HM-SVM"]),
+            (
+                _see("Support sequences of the hinge loss", "inside", tab="HM-SVM"),
+                _train("Train all three", "spanish-ner", ["CRF", "Exponential CRF", "HM-SVM"]),
+            ),
+            "One training sentence is mislabelled. Which of the three losses will suffer most, and why?",
         ),
-        "One training sentence is mislabelled. Which of the three losses will suffer most, and why?",
-    ),
-    "margin": Lesson(
-        "What a margin is",
-        r"""
+        Lesson(
+            "margin",
+            "What a margin is",
+            pictures.mistakes,
+            r"""
 The **perceptron** guesses, and where the guess is wrong it adds the features of the truth and takes away those of the guess.
 Novikoff: if some weights of length 1 let every true labelling win by $\gamma$, and no correction is longer than $R$, then
 
@@ -85,15 +103,17 @@ $$\text{mistakes} \le (R / \gamma)^2$$
 whatever the order, however long the training goes on. A wide margin means few mistakes; that is why the **HM-SVM** looks for
 the widest. The picture has the mistakes that the perceptron really made until it made no more, beside the bound.
 """,
-        (
-            _see("Margins of three methods", "inside", tab="Margins"),
-            _train("Train perceptron and HM-SVM", "spanish-ner", ["Averaged perceptron", "HM-SVM"]),
+            (
+                _see("Margins of three methods", "inside", tab="Margins"),
+                _train("Train perceptron and HM-SVM", "spanish-ner", ["Averaged perceptron", "HM-SVM"]),
+            ),
+            "The bound is far above the mistakes made. Which of its two ingredients is the pessimistic one here?",
         ),
-        "The bound is far above the mistakes made. Which of its two ingredients is the pessimistic one here?",
-    ),
-    "boosting": Lesson(
-        "Why boosting selects features",
-        r"""
+        Lesson(
+            "boosting",
+            "Why boosting selects features",
+            results.sizes,
+            r"""
 Boosting changes **one weight a round**: the one that lowers a bound on the exponential loss most. What never comes up stays
 exactly zero, so the model is small and can be read from the top.
 
@@ -102,15 +122,17 @@ $$\sum_i \Big(\frac{1}{p(y^i \mid x^i)} - 1\Big)$$
 This loss falls from round to round. A loose bound is cheap but takes small steps, and comes back to the same feature again
 and again; a tight one does not.
 """,
-        (
-            _see("Replay the rounds", "inside", tab="Boosting", boosting="Round by round"),
-            _train("Boost and CRF with L1", "spanish-ner", ["Sequence boosting", "CRF"], **{"crf.l1": "1"}),
+            (
+                _see("Replay the rounds", "inside", tab="Boosting", boosting="Round by round"),
+                _train("Boost and CRF with L1", "spanish-ner", ["Sequence boosting", "CRF"], **{"crf.l1": "1"}),
+            ),
+            "Stop after 50 rounds: which kind of feature has been chosen, and what would a CRF do with the others?",
         ),
-        "Stop after 50 rounds: which kind of feature has been chosen, and what would a CRF do with the others?",
-    ),
-    "kernel": Lesson(
-        "What a kernel buys",
-        r"""
+        Lesson(
+            "kernel",
+            "What a kernel buys",
+            results.kernels,
+            r"""
 In the corpus **parity** a label hangs on whether two attributes *differ*. Neither says anything by itself, so no weights on
 single attributes can do better than guessing. A **kernel** compares whole observations; that of degree 2
 
@@ -118,21 +140,23 @@ $$k(x, z) = (\langle x, z \rangle + 1)^2$$
 
 acts as if every pair of attributes were an attribute, without writing the pairs down.
 """,
-        (
-            _see("Linear methods fail", "compare", run="default:parity"),
-            _train(
-                "Linear against degree 2",
-                "parity",
-                ["CRF", "GP sequence classification"],
-                features="prosody",
-                window="1",
+            (
+                _see("Linear methods fail", "compare", run="default:parity"),
+                _train(
+                    "Linear against degree 2",
+                    "parity",
+                    ["CRF", "GP sequence classification"],
+                    features="prosody",
+                    window="1",
+                ),
             ),
+            "Does degree 3 do better than 2 here? What does it cost?",
         ),
-        "Does degree 3 do better than 2 here? What does it cost?",
-    ),
-    "sparse": Lesson(
-        "Sparse Gaussian processes",
-        r"""
+        Lesson(
+            "sparse",
+            "Sparse Gaussian processes",
+            results.sparse_path,
+            r"""
 GP sequence classification is the CRF with kernels: the function $f$ is uncertain, smooth functions are more probable
 beforehand, and the most probable one given the data is taken.
 
@@ -141,12 +165,14 @@ $$\min_f\; \sum_i -\log p(y^i \mid x^i, f) + \frac{\lambda}{2} \lVert f \rVert^2
 The best function is a sum over **all** training observations, so prediction is slow. A greedy method takes the most useful
 ones step by step; a small part of them is nearly as good as all.
 """,
-        (_see("Accuracy against sparseness", "inside", tab="GPSC", gpsc="Sparseness"),),
-        "Where on the curve would you stop if each prediction had to be ten times as fast?",
-    ),
-    "abstain": Lesson(
-        "When to abstain",
-        r"""
+            (_see("Accuracy against sparseness", "inside", tab="GPSC", gpsc="Sparseness"),),
+            "Where on the curve would you stop if each prediction had to be ten times as fast?",
+        ),
+        Lesson(
+            "abstain",
+            "When to abstain",
+            results.coverage,
+            r"""
 A model with probabilities can say *I do not know*. Withhold every token whose most probable label is below a threshold: the
 rest is answered more often rightly.
 
@@ -154,11 +180,13 @@ $$\text{precision} = \frac{\text{right}}{\text{answered}}, \qquad \text{recall} 
 
 That pays only if the probabilities keep their word: of what a model is 80 % sure of, 80 % should be right.
 """,
-        (
-            _see("Move the threshold", "abstain"),
-            _see("Do the probabilities keep their word?", "abstain", below="Reliability"),
-            _see("With a method that has no probabilities", "abstain", gaps="true", threshold="0.85"),
+            (
+                _see("Move the threshold", "abstain"),
+                _see("Do the probabilities keep their word?", "abstain", below="Reliability"),
+                _see("With a method that has no probabilities", "abstain", gaps="true", threshold="0.85"),
+            ),
+            "A wrong answer costs you ten times as much as asking a person. Which share would you let the model answer?",
         ),
-        "A wrong answer costs you ten times as much as asking a person. Which share would you let the model answer?",
-    ),
-}
+    ],
+    key="key",
+)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 import streamlit as st
 
 from labseq_core.evaluation.span import SPAN_F1
 from labseq_core.explain.loss_curves import losses_at
 from pages.ui import cached as caching
+from pages.ui.choices.registry import Learn
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.learn import charts as lesson_charts
-from pages.ui.learn import results as lesson_results
 from pages.ui.learn import words
 
 
@@ -34,8 +32,8 @@ def clues() -> None:
 
 
 def losses() -> None:
-    margin = st.slider(
-        "Margin of the example", -2.0, 3.0, 0.5, 0.1, key="margin", bind="query-params",
+    margin = Learn.margin.choose(
+        "Margin of the example", -2.0, 3.0, 0.5, st.slider, step=0.1,
         help="Above 0 the true labelling wins; a hard margin asks for 1.",
     )  # fmt: skip
     rows = losses_at(margin)
@@ -67,14 +65,3 @@ def mistakes() -> None:
         },
     )  # fmt: skip
     csv_button("These numbers as CSV", rows, "mistakes")
-
-
-PICTURES: dict[str, Callable[[], None]] = {
-    "generative": clues,
-    "losses": losses,
-    "margin": mistakes,
-    "boosting": lesson_results.sizes,
-    "kernel": lesson_results.kernels,
-    "sparse": lesson_results.sparse_path,
-    "abstain": lesson_results.coverage,
-}

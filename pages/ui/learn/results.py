@@ -13,6 +13,7 @@ from labseq_core.explain import sparse_path as path_of
 from pages.ui import cached as caching
 from pages.ui.abstain import charts as abstention_charts
 from pages.ui.abstain import words as abstention_words
+from pages.ui.choices.registry import Learn
 from pages.ui.choices.run import shown_choices
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
@@ -96,7 +97,7 @@ def coverage() -> None:
     if found is None:
         st.info(words.MISSING, icon=":material/info:")
         return
-    share = st.slider("Answered, in %", 50, 100, 85, 1, key="answered", bind="query-params", help=words.ANSWERED)
+    share = Learn.answered.choose("Answered, in %", 50, 100, 85, st.slider, help=words.ANSWERED)
     curves = {}
     for label, name in short_names(found.config.methods).items():
         curve = caching.abstention(found, label)

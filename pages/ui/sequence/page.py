@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import streamlit as st
 
 from labseq_core.explain import Reading
-from pages.ui.choices import session
+from pages.ui.choices.registry import OneSequence
 from pages.ui.choices.run import choose_run
 from pages.ui.drawing import metrics
+from pages.ui.frame.errors import shown_errors
 from pages.ui.memory import FinishedRun
 from pages.ui.sequence import cached as data
 from pages.ui.sequence import choice, words
@@ -27,12 +28,11 @@ from pages.ui.sequence import (
 )
 from pages.ui.sequence.scene import Scene
 
-# By name: what draws it, and the choices that are made in it.
-_VIEWS = {
-    "How sure": (sequence_labels.one_model, ()),
-    "Step by step": (sequence_trellis.steps, (choice.RECURSION, choice.NODE)),
-    "Why this label": (sequence_why.decision, (choice.AGAINST,)),
-    "What if": (sequence_force.what_if, (choice.FORCE,)),
+SEQUENCE_VIEWS = {
+    "How sure": sequence_labels.one_model,
+    "Step by step": sequence_trellis.steps,
+    "Why this label": sequence_why.decision,
+    "What if": sequence_force.what_if,
 }
 
 
@@ -45,7 +45,6 @@ def page() -> None:
     with st.expander("How to read this page, and what to try", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
     asked = choice.choose_sentence(found)
-    choice.begin_anew_with(asked)
     methods = choice.choose_methods(found)
     choice.tell_about_words(asked, list(methods.values()))
     readings = {name: data.reading(asked, label) for name, label in methods.items()}
@@ -54,16 +53,15 @@ def page() -> None:
     scene = _scene(found, asked, methods, readings)
     with beside:
         sequence_labels.side_by_side(scene)
-    draw = _VIEWS[choice.choose_view({name: own for name, (_, own) in _VIEWS.items()})][0]
-    with session.shown_errors():
+    draw = SEQUENCE_VIEWS[OneSequence.show.buttons("Show", list(SEQUENCE_VIEWS), help=words.VIEW)]
+    with shown_errors():
         draw(scene)
 
 
 def _scene(found: FinishedRun, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
     """The model and the position that the lower part of the page is about."""
     names = list(methods)
-    name = session.pick("Model", "look", names, names[-1], help=words.MODEL)
-    name = name if name in methods else names[-1]
+    name = OneSequence.look.buttons("Model", names, names[-1], help=words.MODEL)
     one, length = data.given(asked), len(readings[name])
     position = _position(length, readings[name].least_sure + 1)
     known = (label for each in readings.values() for label in each.classes)
@@ -75,19 +73,11 @@ def _position(length: int, usual: int) -> int:
     """The position, from 1 on, with buttons for the one before and the one after."""
     slider, buttons = st.columns([3, 1], vertical_alignment="bottom")
     with slider:
-        position = session.choose_number(
-            f"Position (of {length})",
-            choice.POSITION,
-            1,
-            length,
-            usual,
-            forgets=choice.AT_POSITION,
-            help=words.POSITION,
-        )
+        position = OneSequence.step.choose(f"Position (of {length})", 1, length, usual, st.slider, help=words.POSITION)
     with buttons, st.container(horizontal=True):
         for name, icon, place in (("Previous", "arrow_back", position - 1), ("Next", "arrow_forward", position + 1)):
             st.button(
-                name, icon=f":material/{icon}:", disabled=not 1 <= place <= length, on_click=session.change,
-                args=(choice.POSITION, str(place), choice.AT_POSITION), width="stretch",
+                name, icon=f":material/{icon}:", disabled=not 1 <= place <= length,
+                on_click=OneSequence.step.change, args=(str(place),), width="stretch",
             )  # fmt: skip
     return position

@@ -5,12 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from labseq_core.explain import trellis
-from pages.ui.choices import session
+from pages.ui.choices.registry import OneSequence
 from pages.ui.drawing import charts
 from pages.ui.drawing.plain_text import shortened
 from pages.ui.sequence import charts as pictures
 from pages.ui.sequence import words
-from pages.ui.sequence.choice import AT_POSITION, NODE, POSITION, RECURSION
 from pages.ui.sequence.scene import Scene, html_table
 
 _COLUMNS, _LABELS = 7, 12  # that can be read on a narrow screen, and on any
@@ -23,13 +22,11 @@ def steps(scene: Scene) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         names = list(words.RECURSIONS)
-        name = session.choose(
-            "Recursion", RECURSION, names, str, names[-1], draw=st.segmented_control, required=True
-        )  # fmt: skip
+        name = OneSequence.recursion.buttons("Recursion", names, names[-1])
         recursion = words.RECURSIONS[name]
     with right:
-        label = session.choose(
-            f"Node at position {scene.position + 1}", NODE, reading.classes, shortened, reading.labels[scene.position]
+        label = OneSequence.node.choose(
+            f"Node at position {scene.position + 1}", reading.classes, reading.labels[scene.position], shortened
         )
     drawn = trellis(reading, recursion, scene.position, label, _COLUMNS, _LABELS)
     st.caption(words.TRELLIS)
@@ -54,5 +51,5 @@ def steps(scene: Scene) -> None:
 
 def _clicked(node: list) -> None:
     position, label = node
-    session.change(POSITION, str(position), AT_POSITION)
-    session.change(NODE, label)
+    OneSequence.step.change(str(position))
+    OneSequence.node.change(label)

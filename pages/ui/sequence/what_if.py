@@ -8,12 +8,11 @@ import streamlit as st
 
 from labseq_core import LabSeqError
 from labseq_core.explain import Reading
-from pages.ui.choices import session
+from pages.ui.choices.registry import OneSequence
 from pages.ui.drawing import tokens
 from pages.ui.drawing.plain_text import in_html, shortened
 from pages.ui.sequence import cached as data
 from pages.ui.sequence import words
-from pages.ui.sequence.choice import FORCE
 from pages.ui.sequence.scene import Scene, html_table
 
 
@@ -23,8 +22,8 @@ def what_if(scene: Scene) -> None:
     st.caption(words.FORCE)
     reading, position = scene.reading, scene.position
     usual = reading.rival_at(position) or reading.labels[position]
-    label = session.choose(
-        f"Position {position + 1} shall have the label", FORCE, reading.classes, shortened, usual, width=300,
+    label = OneSequence.force.choose(
+        f"Position {position + 1} shall have the label", reading.classes, usual, shortened, width=300,
         help="For all methods above, whatever they think of it.",
     )  # fmt: skip
     after, refused = _forced(scene, position, label)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from labseq_core.explain import Contributions
-from pages.ui.choices import session
+from pages.ui.choices.registry import OneSequence
 from pages.ui.drawing import charts
 from pages.ui.drawing.plain_text import in_html, shortened
 from pages.ui.sequence import cached as data
 from pages.ui.sequence import charts as pictures
 from pages.ui.sequence import words
-from pages.ui.sequence.choice import AGAINST
 from pages.ui.sequence.scene import Scene
 
 _BARS = 12
@@ -29,8 +28,8 @@ def decision(scene: Scene) -> None:
         st.info("No other label is possible at this position, so there is nothing to compare.", icon=":material/info:")
         return
     others = [label for label in reading.possible_at(position) if label != reading.labels[position]]
-    rival = session.choose(
-        "Against", AGAINST, others, shortened, usual, width=300, help="The label that it could have been."
+    rival = OneSequence.against.choose(
+        "Against", others, usual, shortened, width=300, help="The label that it could have been."
     )
     why = data.why(scene.asked, scene.label, reading.labels, reading.labels_through(position, rival))
     st.html(words.compared(why, scene.name, position, scene.word))

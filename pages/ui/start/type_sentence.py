@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.choice import Text
+from pages.ui.choices.registry import Start
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import metrics, tokens
 from pages.ui.memory import FinishedRun
@@ -17,27 +19,16 @@ LONGEST = 2000  # characters
 _MODELS = 3
 
 
-def word_box(label: str, name: str, own: Sequence[str], forgets: Sequence[str] = (), **more) -> tuple[str, ...] | None:
-    """Words that the visitor typed in place of a sentence's own, kept in the URL under a name; None: its own.
-
-    forgets: choices that make no sense any more when the words change. more: as a text input takes it.
-    """
-    sentence, typed = " ".join(own), (session.recall(name) or "").strip()
-    if len(typed) > LONGEST:
-        typed = typed[:LONGEST]
+def word_box(label: str, choice: Text, own: Sequence[str], **more) -> tuple[str, ...] | None:
+    """Words that the visitor typed in place of a sentence's own; None: its own. more: as a text input takes it."""
+    sentence = " ".join(own)
+    if len(choice.text) > LONGEST:
         st.info(words.TOO_LONG.format(LONGEST), icon=":material/info:")
-    key = f"{name}.choice"
-    st.session_state[key] = typed or (sentence if len(sentence) <= LONGEST else "")
-    st.text_input(
-        label, key=key, max_chars=LONGEST, on_change=_typed, args=(name, key, sentence, forgets),
+    typed = choice.choose(
+        label, sentence if len(sentence) <= LONGEST else "", LONGEST,
         placeholder="This sentence is too long to be changed here; type another one", **more,
-    )  # fmt: skip
+    ).strip()  # fmt: skip
     return tuple(typed.split()) if typed and typed != sentence else None
-
-
-def _typed(name: str, key: str, sentence: str, forgets: Sequence[str]) -> None:
-    typed = st.session_state[key].strip()
-    session.change(name, typed if typed != sentence else None, forgets)
 
 
 def labelled_live(found: FinishedRun, labels: Sequence[str] = ()) -> None:
@@ -49,7 +40,7 @@ def labelled_live(found: FinishedRun, labels: Sequence[str] = ()) -> None:
     chosen = list(labels or found.per_label)[:_MODELS]
     number = metrics.most_telling(found.examples)
     own = data.part(found).tokens[number]
-    typed = word_box("Type a sentence, and press Enter", "typed", own, help=words.WORDS)
+    typed = word_box("Type a sentence, and press Enter", Start.typed, own, help=words.WORDS)
     asked = data.Asked(found, number, typed)
     readings = {names[label]: data.reading(asked, label) for label in chosen}
     one = data.given(asked)
@@ -66,4 +57,4 @@ def labelled_live(found: FinishedRun, labels: Sequence[str] = ()) -> None:
         own_columns = data.columns_seen(found, chosen)
         st.caption(words.changed(len(typed), len(own), own_columns))
     more = {"words": " ".join(typed)} if typed else {}
-    session.go("Look into this sentence", "sequence", "account_tree", run=found.run_id, n=str(number + 1), **more)
+    links.go("Look into this sentence", "sequence", "account_tree", run=found.run_id, n=str(number + 1), **more)

@@ -15,6 +15,8 @@ from labseq_core.kernels import KERNELS
 from labseq_core.kernels.parameters import Parameter
 from labseq_core.learners import METHODS, method_options
 from labseq_core.learners.options import SEED, Option, shown_choice
+from pages.ui.choices.choice import Number, OneOf, SeveralOf, Switch, Text
+from pages.ui.choices.registry import Train, form_choice
 
 _POWERS = range(-4, 5)
 _SIDE_BY_SIDE = 2
@@ -33,7 +35,7 @@ def method_form(usual: list[str]) -> list[Draft]:
     """Which methods, and the options of each, not checked yet: a wrong one must not hide the rest of the form."""
     ids = {entry.title: method for method, entry in METHODS.items()}
     titles = [METHODS[method].title for method in usual]
-    chosen = st.multiselect("Methods", list(ids), default=titles, key="methods", bind="query-params")
+    chosen = Train.methods.choose("Methods", list(ids), titles)
     return [(ids[title], *_method_options(ids[title])) for title in chosen]
 
 
@@ -71,15 +73,15 @@ def _search_widgets(method: str, options: list[Option]) -> dict[str, str]:
     usual = {option.name: _usual_values(option) for option in options if _usual_values(option)}
     if not usual:
         return {}
-    names = st.multiselect(
-        "Choose on development data", list(usual), key=f"{method}.search", bind="query-params",
+    names = form_choice(SeveralOf, f"{method}.search").choose(
+        "Choose on development data", list(usual), [],
         placeholder="nothing: use the values above",
         help="Every combination of the values to try is trained; the one that scores best on the development part is kept "
         "(within folds: on a fifth of the training part). It takes as many times as long as there are combinations.",
     )  # fmt: skip
     return {
-        name: st.text_input(
-            f"{name}: values to try", usual[name], key=f"{method}.search.{name}", bind="query-params",
+        name: form_choice(Text, f"{method}.search.{name}").choose(
+            f"{name}: values to try", usual[name],
             help="Separated by spaces. " + next(f"Each: {option.allowed}." for option in options if option.name == name),
         )
         for name in names
@@ -109,45 +111,47 @@ def _cells() -> Iterator[DeltaGenerator]:
 
 def _option_widget(method: str, option: Option, cells: Iterator[DeltaGenerator]) -> Any:
     help_text = f"{option.help} Allowed: {option.allowed}." + (f" See {option.where}." if option.where else "")
-    shared = {"label": option.name, "key": f"{method}.{option.name}", "bind": "query-params", "help": help_text}
+    name = f"{method}.{option.name}"
     if option.kind == "kernel":
-        return _kernel_widgets(option, shared, cells)
+        return _kernel_widgets(option, name, help_text, cells)
     with next(cells):
         if option.kind == "bool":
-            return st.toggle(value=option.default, **shared)
+            return form_choice(Switch, name).choose(option.name, option.default, help=help_text)
         if option.kind == "choice":
             choices = list(map(shown_choice, option.choices))
-            return st.selectbox(options=choices, index=choices.index(shown_choice(option.default)), **shared)
+            return form_choice(OneOf, name).choose(option.name, choices, shown_choice(option.default), help=help_text)
         if option.kind == "float" and option.log_scale:
-            powers = _powers_of_ten(option)
-            index = powers.index(f"{option.default:g}")
-            return st.selectbox(options=powers, index=index, accept_new_options=True, **shared) or ""
+            usual = f"{option.default:g}"
+            return form_choice(OneOf, name).typed(option.name, _powers_of_ten(option), usual, help=help_text)
         whole = {"step": 1} if option.kind == "int" else {"format": "%g"}
-        return st.number_input(
-            min_value=option.low, max_value=option.high, value=option.default, **whole, **shared,
+        return form_choice(Number, name).choose(
+            option.name, option.low, option.high, option.default, help=help_text, **whole,
             placeholder=shown_choice(None) if option.may_be_none else None,
         )  # fmt: skip
 
 
-def _kernel_widgets(option: Option, shared: dict[str, Any], cells: Iterator[DeltaGenerator]) -> str:
+def _kernel_widgets(option: Option, name: str, help_text: str, cells: Iterator[DeltaGenerator]) -> str:
     """The kind of kernel, then its parameters; sums and the like can be typed. Gives the kernel's text."""
-    kinds = list(KERNELS)
     usual = str(option.default).partition(":")[0]
     with next(cells):
-        kind = st.selectbox(options=kinds, index=kinds.index(usual), accept_new_options=True, **shared) or ""
+        kind = form_choice(OneOf, name).typed(option.name, list(KERNELS), usual, help=help_text)
     parameters = KERNELS[kind].parameters() if kind in KERNELS else ()
-    texts = [each.text(_parameter_widget(each, f"{shared['key']}.{each.name}", next(cells))) for each in parameters]
+    texts = []
+    for each in parameters:
+        with next(cells):
+            texts.append(each.text(_parameter_widget(each, f"{name}.{each.name}")))
     return ":".join([kind, *texts])
 
 
-def _parameter_widget(parameter: Parameter, key: str, cell: DeltaGenerator) -> Any:
+def _parameter_widget(parameter: Parameter, name: str) -> Any:
     help_text = f"{parameter.help} Allowed: {parameter.allowed}."
-    shared = {"label": parameter.name, "key": key, "bind": "query-params", "help": help_text}
     if parameter.kind is str:
-        return cell.text_input(value=parameter.default, **shared)
+        return form_choice(Text, name).choose(parameter.name, parameter.default, help=help_text)
     low = parameter.low if parameter.above is None else parameter.above
-    bounds = {"min_value": low, "max_value": parameter.high, "value": parameter.default}
-    return cell.number_input(format="%d" if parameter.kind is int else "%g", **bounds, **shared)
+    return form_choice(Number, name).choose(
+        parameter.name, low, parameter.high, parameter.default, help=help_text,
+        format="%d" if parameter.kind is int else "%g",
+    )  # fmt: skip
 
 
 def _powers_of_ten(option: Option) -> list[str]:
@@ -159,28 +163,23 @@ def _powers_of_ten(option: Option) -> list[str]:
 
 def feature_form(columns: list[str]) -> dict[str, Any]:
     """Arguments of a `FeatureChoice`, not checked yet. `columns`: what the corpus has beside its tokens."""
-    template = st.selectbox(
-        "Features", list(TEMPLATES), index=list(TEMPLATES).index("S3"), key="features", bind="query-params"
-    )
+    template = Train.features.choose("Features", list(TEMPLATES), "S3")
     usual = TEMPLATES[template]
     st.caption(usual.said)
     with _options("Features"):
-        window = st.selectbox(
-            "window", [_USUAL, *map(str, WINDOWS)], key="window", bind="query-params",
+        window = Train.window.choose(
+            "window", [_USUAL, *map(str, WINDOWS)],
             help=f"How many positions a method sees around the current one; usual for {template}: {usual.window}.",
         )  # fmt: skip
-        chosen = st.multiselect(
-            "columns", ["token", *columns] if usual.only_columns else columns,
-            default=["token"] if usual.only_columns else [], key=f"{template}.columns", bind="query-params",
+        chosen = form_choice(SeveralOf, f"{template}.columns").choose(
+            "columns", ["token", *columns] if usual.only_columns else columns, ["token"] if usual.only_columns else [],
             help="Columns of the corpus to use as well; with custom features they are the only ones.",
         )  # fmt: skip
-        bins = st.selectbox(
-            "bins", [_USUAL, *map(str, BINS)], key="bins", bind="query-params",
+        bins = Train.bins.choose(
+            "bins", [_USUAL, *map(str, BINS)],
             help="Real values go into this many equally filled bins; 0 keeps them as they are.",
         )  # fmt: skip
-        joint = st.toggle(
-            "joint", key="joint", bind="query-params", help="Two-property spelling attributes as joint codes."
-        )
+        joint = Train.joint.choose("joint", help="Two-property spelling attributes as joint codes.")
     return {
         "template": template, "window": _number(window), "columns": tuple(chosen) or None, "bins": _number(bins),
         "joint": joint,
@@ -189,19 +188,21 @@ def feature_form(columns: list[str]) -> dict[str, Any]:
 
 def split_form() -> dict[str, Any]:
     """Which sequences are for training and which for testing, the seed, and what development data are used for."""
-    folds = st.selectbox(
-        "Folds", [TEST_PART, *map(str, FOLDS)], key="folds", bind="query-params",
+    folds = Train.folds.choose(
+        "Folds", [TEST_PART, *map(str, FOLDS)],
         help="None: train on the training part, score the test part. Otherwise the training part is cut into so many "
         "pieces, each of which is scored once; that gives standard errors and takes as many times as long.",
     )  # fmt: skip
     left, right = st.columns(_SIDE_BY_SIDE)
-    seed = left.number_input("Seed", 0, 2**32 - 1, 0, key="seed", bind="query-params", help="Same seed, same numbers.")
-    sequences = right.number_input(
-        "Training sequences", 0, MOST_SEQUENCES, 0, key="sequences", bind="query-params",
-        help="Only so many of the training part, the first ones; 0: all of them.",
-    )  # fmt: skip
-    calibrate = folds == TEST_PART and st.toggle(
-        "Calibrate on development data", key="calibrate", bind="query-params",
+    with left:
+        seed = Train.seed.choose("Seed", 0, 2**32 - 1, 0, help="Same seed, same numbers.")
+    with right:
+        sequences = Train.sequences.choose(
+            "Training sequences", 0, MOST_SEQUENCES, 0,
+            help="Only so many of the training part, the first ones; 0: all of them.",
+        )  # fmt: skip
+    calibrate = folds == TEST_PART and Train.calibrate.choose(
+        "Calibrate on development data",
         help="Scores are divided by the temperature that suits the development part best before they are called "
         "probabilities. Labels stay as they are; methods without probabilities get some. Folds leave no development part.",
     )  # fmt: skip

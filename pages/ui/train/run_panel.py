@@ -8,12 +8,12 @@ import streamlit as st
 
 from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, is_current, resume, status
 from labseq_core.experiments.run.live_accuracy import MOST_SEQUENCES, MOST_TOKENS
-from pages.ui.choices import session
 from pages.ui.drawing import charts
+from pages.ui.frame.errors import shown_errors
 from pages.ui.train import live_charts
 
 FAST, SLOW = 1.0, 2.5  # seconds between two looks
-_FAST_LOOKS = 15
+_FAST_FOR = 20.0  # seconds
 _WAIT_FOR_CANCEL = 2.0  # seconds
 _HELP = (
     f"Token accuracy of what a method has learned so far, on at most {MOST_SEQUENCES} sequences or {MOST_TOKENS:,} tokens "
@@ -25,21 +25,23 @@ _HELP = (
 def follow(run_id: str) -> RunStatus:
     """Draw the run, again and again while it is active; gives its status at the time of the call."""
     now = status(run_id)
-    looks = st.session_state.setdefault(f"looks.{run_id}", 0)
-    interval = (FAST if looks < _FAST_LOOKS else SLOW) if now.active else None
+    interval = _interval(now)
     st.fragment(_panel, run_every=interval)(run_id, interval)
     return now
+
+
+def _interval(now: RunStatus) -> float | None:
+    """Seconds between two looks: at first things happen fast, and after the end nothing does."""
+    if not now.active:
+        return None
+    return FAST if time.time() - now.created < _FAST_FOR else SLOW
 
 
 def _panel(run_id: str, interval: float | None) -> None:
     now = status(run_id)
     _draw(now)
-    if interval is None:
-        return
-    st.session_state[f"looks.{run_id}"] += 1
-    # The whole page has to run for the polling to stop or to slow down.
-    if not now.active or (interval == FAST and st.session_state[f"looks.{run_id}"] >= _FAST_LOOKS):
-        st.rerun()
+    if interval != _interval(now):
+        st.rerun()  # the whole page has to run for the looks to stop or to become fewer
 
 
 def _draw(now: RunStatus) -> None:
@@ -113,7 +115,7 @@ def go_on_button(run_id: str) -> str | None:
     else:
         help_text = "LabSeq has changed since it was begun: it is run again from the beginning, under another id."
     if st.button("Go on", type="primary", icon=":material/play_arrow:", help=help_text):
-        with session.shown_errors():
+        with shown_errors():
             return resume(run_id)
     return None
 

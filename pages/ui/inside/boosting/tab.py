@@ -12,7 +12,7 @@ from labseq_core import LabSeqError
 from labseq_core.experiments.results.run_results import table_csv
 from labseq_core.explain import has_rounds, largest_weights, repeated_features, rounds_csv
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import Inside
 from pages.ui.choices.run import choose_run, shown_choices
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
@@ -26,7 +26,7 @@ _DIFFERENT = 0.95
 _ROWS_SHOWN = 1000
 _COMPARED = 100  # rounds, as in the thesis
 _WEIGHTS_SHOWN = 12
-_ROUND, _REPLAY, _ON_SCREEN = "round", "replay", "round on screen"
+_REPLAY, _ON_SCREEN = "replay", "round on screen"
 _SECONDS = 1.0  # that a round is shown in a replay
 _SKIPPED = 10  # in a replay, after round 10 a tenth more of the rounds each time
 _NUMBERS = {
@@ -52,8 +52,8 @@ def tab() -> None:
     of_one = {"Round by round": _replay, "Bounds": _bounds}
     of_all = {"Losses": _curves, "Chosen again": _repeated}
     with st.container(horizontal=True, gap="large"):
-        name = session.pick("Model", "boosted", list(names.values()), list(names.values())[-1], help=words.MODEL)
-        view = session.pick("Show", "boosting", [*of_one, *of_all], next(iter(of_one)), help=words.VIEWS)
+        name = Inside.boosted.buttons("Model", list(names.values()), list(names.values())[-1], help=words.MODEL)
+        view = Inside.boosting.buttons("Show", [*of_one, *of_all], help=words.VIEWS)
     label = next(label for label, short in names.items() if short == name)
     if not caching.rounds(found, label):
         reason = caching.trained(found, label).stop_reason_
@@ -95,7 +95,7 @@ def _chosen_round(rows: list[dict]) -> int:
     """The same round in every view, and what it did."""
     slider, play = st.columns([5, 1], vertical_alignment="bottom")
     with slider:
-        number = session.choose_number("Round", _ROUND, 1, len(rows), _first_seen(rows), help=words.SLIDER)
+        number = Inside.round.choose("Round", 1, len(rows), _first_seen(rows), st.slider, help=words.SLIDER)
     with play:
         last = number == len(rows)
         playing = len(rows) > 1 and st.toggle(
@@ -110,14 +110,14 @@ def _chosen_round(rows: list[dict]) -> int:
 def _begin_anew() -> None:
     """A replay that is switched on at the last round."""
     if st.session_state[_REPLAY]:
-        session.change(_ROUND, "1")
+        Inside.round.change("1")
 
 
 @st.fragment(run_every=_SECONDS)
 def _go_on(number: int, last: int) -> None:
     """A round that has been on the screen for a moment makes room for the next; later ones, which do less, are skipped."""
     if st.session_state.get(_ON_SCREEN) == number:
-        session.change(_ROUND, str(min(last, number + max(1, number // _SKIPPED))))
+        Inside.round.change(str(min(last, number + max(1, number // _SKIPPED))))
         st.rerun()
     st.session_state[_ON_SCREEN] = number
 
@@ -136,7 +136,7 @@ def _bounds(found: FinishedRun, label: str) -> None:
     chosen = f"{found.run_id} {label} {row['round']}"
     tokens = caching.training_tokens(found)
     asked = {"button": "Draw it for this round", "icon": ":material/show_chart:", "note": words.large(tokens)}
-    if tokens > caching.QUICK_TOKENS and not session.asked_for("drawn", chosen, **asked):
+    if tokens > caching.QUICK_TOKENS and not Inside.drawn.asked(chosen, **asked):
         return
     try:
         curves = caching.bounds_of_round(found, label, row["round"])
@@ -202,8 +202,8 @@ def _repeated(found: FinishedRun, names: Mapping[str, str]) -> None:
     st.header("Chosen more than once")
     models = {short: caching.trained(found, label) for label, short in names.items()}
     longest = max(learner.n_rounds_ for learner in models.values())
-    first = session.choose_number(
-        "In the first rounds", "first", 1, longest, min(_COMPARED, longest), st.number_input, width=180,
+    first = Inside.first.choose(
+        "In the first rounds", 1, longest, min(_COMPARED, longest), width=180,
         help="How many rounds of each model are looked at; the thesis looks at 100.",
     )  # fmt: skip
     st.markdown(words.REPEATED)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from labseq_core.explain import INFLUENCE_COLUMNS, rows_csv, spectrum
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import Inside
 from pages.ui.drawing import charts, tokens
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.plain_text import shortened
@@ -46,32 +46,30 @@ def _is_quick(found: FinishedRun) -> bool:
     """Whether the training observations may be looked at: there are few, or somebody has asked for it."""
     there = caching.training_tokens(found)
     asked = {"button": "Look at the training observations", "icon": ":material/search:", "note": words.large(there)}
-    return there <= caching.QUICK_TOKENS or session.asked_for("observations", found.run_id, **asked)
+    return there <= caching.QUICK_TOKENS or Inside.observations.asked(found.run_id, **asked)
 
 
 def _chosen_model(models: Mapping[str, str]) -> str:
     first = next(iter(models))
-    return session.pick("Model", "gp", list(models), first, help=words.MODEL) if len(models) > 1 else first
+    return Inside.gp.buttons("Model", list(models), help=words.MODEL) if len(models) > 1 else first
 
 
 def _influence(found: FinishedRun, label: str, name: str) -> None:
     text = caching.scored(found)[0]
     left, middle, right = st.columns(3)
-    number = left.number_input(
-        "Sentence", 1, len(text), 1, key="text", bind="query-params", help=words.SENTENCE
-    )  # fmt: skip
+    with left:
+        number = Inside.text.choose("Sentence", 1, len(text), 1, help=words.SENTENCE)
     sentence, truth = text.tokens[number - 1], text.labels[number - 1]
     guess = caching_inside.predicted(found, label, number - 1)
     places = [str(place + 1) for place in range(len(sentence))]
     lines = {place: _line(int(place) - 1, sentence, truth, guess) for place in places}
     with middle:
-        place = session.choose("Word", "token", places, lines.get, places[_first_shown(truth, guess)])
+        place = Inside.token.choose("Word", places, places[_first_shown(truth, guess)], lines.__getitem__)
     classes = caching.trained(found, label).classes_
-    wanted = right.selectbox(
-        "Label", [words.PREDICTED, *classes], key="for", format_func=shortened, bind="query-params", help=words.FOR_LABEL
-    )  # fmt: skip
+    with right:
+        wanted = Inside.decided.choose("Label", [words.PREDICTED, *classes], describe=shortened, help=words.FOR_LABEL)
     st.html(tokens.labellings(sentence, truth, {name: guess}, sorted({*classes, *truth})))
-    against = st.toggle("Against an average word", True, key="against", bind="query-params", help=words.AVERAGE)
+    against = Inside.against.choose("Against an average word", True, help=words.AVERAGE)
     by = "difference" if against else "contribution"
     asked = None if wanted == words.PREDICTED else wanted
     shown = caching_inside.influence(found, label, number - 1, int(place) - 1, asked)
@@ -110,9 +108,12 @@ def _first_shown(truth: list[str], guess: list[str]) -> int:
 
 def _gram(found: FinishedRun, label: str) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
-    size = left.slider("Observations", _FEWEST, _MOST, _MOST, key="sample", bind="query-params", help=words.SIZE)
+    with left:
+        size = Inside.sample.choose("Observations", _FEWEST, _MOST, _MOST, st.slider, help=words.SIZE)
     sample = caching_inside.gram_of(found, label, size)
-    if right.toggle("Same length for all", key="cosine", bind="query-params", help=words.COSINE):
+    with right:
+        same_length = Inside.cosine.choose("Same length for all", help=words.COSINE)
+    if same_length:
         sample = sample.cosines()
     values = spectrum(sample.values)
     st.markdown(words.spectrum_line(values, *sample.likeness()))

@@ -22,7 +22,8 @@ from labseq_core.explain import (
     sparse_path,
 )
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices import links
+from pages.ui.choices.registry import Inside
 from pages.ui.choices.run import choose_run, shown_choices
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
@@ -48,7 +49,7 @@ def tab() -> None:
     dense = _named(found, is_dense_gp, "dense")
     if not sparse:
         st.info(words.NO_SPARSE, icon=":material/info:")
-        session.go("Train a sparse one", "train", "model_training", dataset=found.config.dataset)
+        links.go("Train a sparse one", "train", "model_training", dataset=found.config.dataset)
     views: dict[str, Callable[[], None]] = {}
     if sparse:
         views["Sparseness"] = partial(_sparseness, found, sparse, dense)
@@ -56,7 +57,7 @@ def tab() -> None:
         views["Fit"] = partial(_certificate, found, dense)
     views["Who decides"] = partial(inside_gram.influence, found, {**dense, **sparse})
     views["Gram matrix"] = partial(inside_gram.gram, found, {**dense, **sparse})
-    views[session.pick("Show", "gpsc", list(views), next(iter(views)), help=words.VIEWS)]()
+    views[Inside.gpsc.buttons("Show", list(views), help=words.VIEWS)]()
 
 
 def _named(found: FinishedRun, kind, what: str) -> dict[str, str]:
@@ -78,7 +79,7 @@ def _sparseness(found: FinishedRun, sparse: Mapping[str, str], dense: Mapping[st
     lines = {name: caching.accuracy_on(found, label, part) for name, label in dense.items()}
     if part == "train":
         st.info(words.NO_DEVELOPMENT, icon=":material/info:")
-    axis = session.pick("Across", "across", list(pictures.AXES), next(iter(pictures.AXES)), help=words.AXIS)
+    axis = Inside.across.buttons("Across", list(pictures.AXES), help=words.AXIS)
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(words.ACCURACY)

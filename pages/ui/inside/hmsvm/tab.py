@@ -9,7 +9,7 @@ import streamlit as st
 from labseq_core.explain import has_support, support_csv, support_examples, support_figure, training_rows
 from labseq_core.learners.hmsvm import HMSVM
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import Inside
 from pages.ui.choices.run import choose_run, shown_choices
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts, tokens
@@ -34,8 +34,8 @@ def tab() -> None:
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    name = session.pick(
-        "Model", "svm", list(names.values()), list(names.values())[-1],
+    name = Inside.svm.buttons(
+        "Model", list(names.values()), list(names.values())[-1],
         help="The HM-SVMs of this run, named by what they differ in.",
     )  # fmt: skip
     label = next(label for label, short in names.items() if short == name)
@@ -54,8 +54,8 @@ def _sentence(found: FinishedRun, label: str, learner: HMSVM) -> None:
     st.markdown(words.FIGURE)
     sentences = caching.training_sentences(found)
     lines = {str(row["sequence"] + 1): _line(row, sentences[row["sequence"]]) for row in examples}
-    chosen = st.selectbox(
-        "Sentence", list(lines), format_func=lines.get, key="sentence", bind="query-params",
+    chosen = Inside.sentence.choose(
+        "Sentence", list(lines), describe=lines.__getitem__,
         help="Training sentences that have support sequences, those with the largest sum of α first.",
     )  # fmt: skip
     number = int(chosen) - 1

@@ -11,7 +11,7 @@ import streamlit as st
 
 from labseq_core.explain import Margins, margin_row, margins_csv
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import Inside
 from pages.ui.choices.run import choose_run
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
@@ -43,12 +43,11 @@ def tab() -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     titles = [words.SCALES[scale] for scale in scales]
     with left:
-        chosen = session.pick("Scale", "scale", titles, titles[0], help=words.SCALE)
+        chosen = Inside.scale.buttons("Scale", titles, help=words.SCALE)
     scale = scales[titles.index(chosen)]
-    theta = right.number_input(
-        "θ", -_FARTHEST, _FARTHEST, 0.0, step=0.1 if scale == "scores" else 0.01, format="%.3f", key="theta",
-        bind="query-params", help=words.THETA,
-    )  # fmt: skip
+    with right:
+        step = 0.1 if scale == "scores" else 0.01
+        theta = Inside.theta.choose("θ", -_FARTHEST, _FARTHEST, 0.0, step=step, format="%.3f", help=words.THETA)
     shown = {name: own.on(scale) for name, own in margins.items() if own.norm(scale) is not None}
     _chart(shown, scale, theta, list(margins))
     _table(found, margins, scale, theta)
@@ -70,7 +69,7 @@ def _margins(found: FinishedRun, names: Mapping[str, str]) -> dict[str, Margins]
     tokens = caching.training_tokens(found)
     quick = tokens <= caching.QUICK_TOKENS or all(label in known for label in names.values())
     button = {"icon": ":material/straighten:", "type": "primary"}
-    if not quick and not session.asked_for("margins", found.run_id, "Find the margins", words.large(tokens), **button):
+    if not quick and not Inside.margins.asked(found.run_id, "Find the margins", words.large(tokens), **button):
         return None
     return {
         name: known[label] if label in known else caching_inside.made_margins(found, label)

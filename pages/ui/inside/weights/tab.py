@@ -18,7 +18,7 @@ from labseq_core.explain import (
 )
 from labseq_core.learners.base import SequenceLearner
 from pages.ui import cached as caching
-from pages.ui.choices import session
+from pages.ui.choices.registry import Inside
 from pages.ui.choices.run import choose_run, shown_choices
 from pages.ui.drawing import charts, metrics
 from pages.ui.drawing.downloads import csv_button
@@ -35,13 +35,13 @@ def tab() -> None:
     found = choose_run(has_weights, OTHERWISE)
     if found is None:
         return
-    if session.pick("Show", "weights", [_ALL, _FEWER], _ALL) == _FEWER:
+    if Inside.weights.buttons("Show", [_ALL, _FEWER]) == _FEWER:
         l1_path.show(found)
         return
     choices = shown_choices(found, has_weights)
     # Every weight of a CRF means something; without one, the last method is that with most behind it.
     first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
-    method = session.pick("Method", "weigh", [choice.label for choice in choices], first.label)
+    method = Inside.weigh.buttons("Method", [choice.label for choice in choices], first.label)
     _side_by_side(found, method, caching.trained(found, method))
 
 
@@ -61,11 +61,13 @@ def _attributes(found: FinishedRun, method: str, learner: SequenceLearner) -> No
     st.header("What speaks for a label")
     st.markdown(line)
     choice, search = st.columns(2)
-    label = choice.selectbox("Label", learner.classes_, key="label", format_func=shortened, bind="query-params")
-    wanted = search.text_input(
-        "Attributes with", key="attribute", bind="query-params", placeholder="a part of the name",
-        help="Shows only attributes that have this in their name, such as word= or a word.",
-    )  # fmt: skip
+    with choice:
+        label = Inside.label.choose("Label", learner.classes_, describe=shortened)
+    with search:
+        wanted = Inside.attribute.choose(
+            "Attributes with", placeholder="a part of the name",
+            help="Shows only attributes that have this in their name, such as word= or a word.",
+        )  # fmt: skip
     rows = label_weights(learner, label, contains=wanted)
     if not rows:
         st.info(f"No nonzero weight of {in_markdown(shortened(label))} belongs to such an attribute.")

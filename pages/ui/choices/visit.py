@@ -1,0 +1,86 @@
+"""What one visitor has chosen so far: the URL says it of the open page, this keeps it for when the visitor comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+_KEY = "visit"
+Place = tuple[str, str]  # a page, empty for what is chosen once for all of them, and a name in the URL
+
+
+@dataclass
+class Visit:
+    page: str = ""
+    kept: dict[Place, list[str]] = field(default_factory=dict)
+    # What is shown at each place, chosen or not: what was chosen about something else than this is of no use any more.
+    shown: dict[Place, str] = field(default_factory=dict)
+    # What a part of a page took by itself, such as the newest run: the part, and what it took.
+    implied: dict[Place, tuple[str, str]] = field(default_factory=dict)
+    in_url: set[Place] = field(default_factory=set)  # put there by the last run of this page
+    chose: bool = False  # a widget has just been changed
+
+    def begin(self, page: str) -> None:
+        """Before a page runs. What it had put into the URL and is not there any more was taken back by the Back button."""
+        if page == self.page and not self.chose:
+            for place in [place for place in self.in_url if place[1] not in st.query_params]:
+                self.kept.pop(place, None)
+        self.page, self.chose = page, False
+        self.in_url = {place for place in self.in_url if place[1] in st.query_params and place[0] in ("", page)}
+
+    def texts(self, place: Place) -> list[str]:
+        """What the URL says or, after a change of page, what it said; empty where nothing was chosen."""
+        in_url = st.query_params.get_all(place[1])
+        if in_url:
+            self.in_url.add(place)
+            if not self.is_implied(place):
+                self.kept[place] = in_url
+        elif place in self.kept:
+            self._put(place, self.kept[place])
+        return in_url or self.kept.get(place, [])
+
+    def choose(self, place: Place, texts: Sequence[str]) -> None:
+        self.kept[place] = list(texts)
+        self.implied.pop(place, None)
+        self._put(place, texts)
+
+    def imply(self, place: Place, text: str, where: str) -> None:
+        """Put into the URL what the page took by itself, so that a link shows the same when there is something newer."""
+        self.implied[place] = (where, text)
+        self._put(place, [text])
+
+    def leave(self, place: Place, where: str) -> None:
+        """Take back what another part of a page, or another page, has implied."""
+        if self.is_implied(place) and self.implied[place][0] != where:
+            self.set_aside(place)
+
+    def is_implied(self, place: Place) -> bool:
+        return place in self.implied and st.query_params.get(place[1]) == self.implied[place][1]
+
+    def set_aside(self, place: Place) -> None:
+        """Keep what the URL says, but take it out of there while what it is about is not shown."""
+        if place[1] in st.query_params:
+            self.texts(place)
+            del st.query_params[place[1]]
+        self.in_url.discard(place)
+
+    def forget(self, place: Place) -> None:
+        if place[0] in ("", self.page):
+            self.set_aside(place)
+        self.kept.pop(place, None)
+
+    def forget_page(self, page: str) -> None:
+        """All that was chosen there, and what holds for all pages."""
+        for place in [place for place in self.kept if place[0] in ("", page)]:
+            del self.kept[place]
+
+    def _put(self, place: Place, texts: Sequence[str]) -> None:
+        self.in_url.add(place)
+        if st.query_params.get_all(place[1]) != list(texts):
+            st.query_params[place[1]] = list(texts)
+
+
+def visit() -> Visit:
+    return st.session_state.setdefault(_KEY, Visit())
