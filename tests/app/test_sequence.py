@@ -6,6 +6,7 @@ import json
 from html import escape
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
@@ -339,6 +340,8 @@ def test_a_run_whose_models_are_gone_says_so(open_page, monkeypatch):
         raise LabSeqError(f"run {run.run_id} has no model {label!r}; run it again to get one")
 
     monkeypatch.setattr("pages.ui.cached.trained", gone)
+    st.cache_data.clear()  # what another test has read of it
+    st.cache_resource.clear()
     app = open_page("sequence", run="default:parity")
     (message,) = problems(app)
     assert "run it again to get one" in message

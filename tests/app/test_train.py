@@ -118,11 +118,12 @@ def test_a_run_from_the_form_to_its_numbers(open_page):
     again = start(open_page("train", dataset="toy-pos", methods="HMM"))
     assert run_id(again) == run_id(app), "the same configuration is answered from the store"
 
-    reloaded = open_page("train", job=run_id(app))
+    finished = run_id(app)
+    reloaded = open_page("train", job=finished)
     assert reloaded.success, "a reload finds the run by the URL"
     next(button for button in app.button if button.label == "Compare in detail").click().run()
     assert app.title[0].value == "Compare"
-    assert app.selectbox(key="run").value == run_id(app)
+    assert app.selectbox(key="run").value == finished
 
 
 def test_a_run_can_be_cancelled(open_page):

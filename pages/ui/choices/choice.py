@@ -69,8 +69,8 @@ class Choice:
 
     def _draw(self, draw: Callable, value: Any, default: Any, *arguments: Any, **more: Any) -> Any:
         """The widget, with this value; on a change the URL follows."""
-        if self.name not in st.session_state or st.session_state[self.name] != value:
-            st.session_state[self.name] = value  # not again: it would undo what is being typed
+        if not more.get("live") or st.session_state.get(self.name) != value:
+            st.session_state[self.name] = value  # of a live box not again: more has been typed meanwhile
         return draw(*arguments, key=self.name, on_change=self._changed, args=(default,), **more)
 
     def _changed(self, default: Any) -> None:
