@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pages.ui.choices.session import UNEXPECTED
+from pages.ui.frame.errors import UNEXPECTED
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES

@@ -11,7 +11,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 import pytest
-from pages.ui.choices.session import UNEXPECTED
+from pages.ui.frame.errors import UNEXPECTED
 from playwright.sync_api import Error, Locator
 
 from tests.browser.conftest import Watched

@@ -23,13 +23,15 @@ _DIGITS = 25  # a number in the URL with more is none of ours
 class Choice:
     """name: in the URL, and of the widget. about: choices without which this one means nothing; when one of them changes, it
     is forgotten. within: the views in which it is shown, as the choice of a view and the names of these views. stays: in the
-    URL even at its default, because that changes with other choices.
+    URL even at its default, because that changes with other choices. lasting: what is shown stays when another choice changes
+    the default, whether somebody chose it or not.
     """
 
     name: str
     about: tuple[Choice, ...] = ()
     within: Mapping[Choice, tuple[str, ...]] = field(default_factory=dict)
     stays: bool = False
+    lasting: bool = False
     dependents: list[Choice] = field(default_factory=list, init=False)  # the choices about this one
     inner: list[Choice] = field(default_factory=list, init=False)  # the choices within views of this one
     owner: str = field(default="", init=False)  # the page that declares it; empty if that is not one page
@@ -68,7 +70,9 @@ class Choice:
         visit().forget(self.place)
 
     def _draw(self, draw: Callable, value: Any, default: Any, *arguments: Any, **more: Any) -> Any:
-        """The widget, with this value; on a change the URL follows."""
+        """The widget, with this value; on a change the URL follows, which has no defaults."""
+        if value == default and not self.stays:
+            self.forget()
         if not more.get("live") or st.session_state.get(self.name) != value:
             st.session_state[self.name] = value  # of a live box not again: more has been typed meanwhile
         return draw(*arguments, key=self.name, on_change=self._changed, args=(default,), **more)
@@ -111,6 +115,9 @@ class OneOf(Choice):
     ) -> Option:
         """default: the first, unless it is given. keep: leave what is no option in the URL. more: as `draw` takes it."""
         default = default if default in options else options[0]
+        last = visit().shown.get(self.place, "")
+        if self.lasting and not self.texts and last in map(str, options) and last != str(default):
+            self.change(last)
         wanted = self._option(options, describe)
         if wanted is None and self.texts and not keep:
             self.forget()

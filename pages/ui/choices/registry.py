@@ -102,7 +102,7 @@ class Inside(PageChoices, page="inside"):
     first = Number("first", within={tab: ("Boosting",), boosting: ("Chosen again",)}, stays=True)
 
     svm = OneOf("svm", within={tab: ("HM-SVM",)})
-    sentence = OneOf("sentence", within={tab: ("HM-SVM",)})
+    sentence = OneOf("sentence", within={tab: ("HM-SVM",)}, lasting=True)
 
     scale = OneOf("scale", within={tab: ("Margins",)})
     theta = Number("theta", within={tab: ("Margins",)})
