@@ -285,3 +285,19 @@ def test_links_show_somebody_else_the_same_on_another_day(server, new_tab, someb
         opened(somebody, link)
         assert differences(shown(somebody), screen) == [], name
         assert somebody.url == link
+
+
+def test_back_takes_choices_back_one_by_one(visit):
+    watched = visit("/inside?tab=Boosting&run=default:boosting")
+    page = watched.page
+    screens = [(page.url, shown(page))]
+    for choose in (lambda: slide(page, "Round", "ArrowLeft", 1), lambda: pill(page, "Show", "Bounds")):
+        choose()
+        screens.append((page.url, shown(page)))
+    assert len({address for address, _ in screens}) == 3
+    for address, screen in reversed(screens[:-1]):
+        page.go_back()
+        settle(page)
+        assert page.url == address
+        assert differences(shown(page), screen) == []
+    watched.expect_clean()
