@@ -12,6 +12,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,7 @@ from labseq_core.registry import loading
 from labseq_core.worker_processes import WITH_VARIABLE
 
 ENTRY_POINTS = "labseq.methods"
+_loaded: dict[ModuleType, str] = {}  # files from outside, and their hashes
 NEEDED = ("method_id", "title", "summary", "where", "options")  # what a learner says of itself
 
 
@@ -40,7 +42,8 @@ def outside_learners() -> Iterator[OutsideLearner]:
         with loading(_digest(path)) as added:
             module = _module_of(path)
         learners = list(_learners_in(module, path.name))
-        if not learners and not added:
+        _loaded[module] = _digest(path)
+        if not learners and not added and not hasattr(module, "add_to_pages"):
             raise LabSeqError(
                 f"{path.name} defines no method (a subclass of SequenceLearner with a method_id) and adds nothing to a registry"
             )
@@ -51,6 +54,16 @@ def outside_learners() -> Iterator[OutsideLearner]:
             yield from _learners_in(found, entry.value)
         else:
             yield _checked(found, entry.value)
+
+
+@cache
+def add_to_pages() -> None:
+    """What files from outside add to pages, such as a tab or a lesson: their function `add_to_pages`, called when the pages
+    have been loaded. The command line never calls it, so it may import what only the dashboard has.
+    """
+    for module, source in _loaded.items():
+        with loading(source):
+            getattr(module, "add_to_pages", lambda: None)()
 
 
 def _module_of(path: Path) -> ModuleType:

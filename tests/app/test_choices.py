@@ -124,7 +124,9 @@ def test_choices_of_a_closed_view_leave_the_link_and_are_kept(open_page):
     assert (app.query_params["round"], widget(app, "round").value) == ("7", 7)
 
 
-@pytest.mark.parametrize(("page", "choice"), [pytest.param(*each, id=each[1].name) for each in LINKED if each[1].within])
+@pytest.mark.parametrize(
+    ("page", "choice"), [pytest.param(*each, id=each[1].name) for each in LINKED if each[1].within]
+)
 def test_a_link_that_names_no_view_opens_the_one_it_is_about(open_page, page, choice):
     app = open_page(page, **SEEN_WITH.get(page, {}), **{choice.name: "1"})
     assert problems(app) == []

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pages.ui.frame.errors import UNEXPECTED
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import MethodChoice
 from labseq_core.experiments.store.run_store import RunStore
+from pages.ui.frame.errors import UNEXPECTED
 from tests.browser import hostile
 from tests.browser.conftest import Watched
 from tests.browser.server import Dashboard, settle

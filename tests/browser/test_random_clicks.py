@@ -11,9 +11,9 @@ from random import Random
 from urllib.parse import urlsplit
 
 import pytest
-from pages.ui.frame.errors import UNEXPECTED
 from playwright.sync_api import Error, Locator
 
+from pages.ui.frame.errors import UNEXPECTED
 from tests.browser.conftest import Watched
 from tests.browser.server import SLIDER_MILLISECONDS, settle
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from labseq_core.learners.outside import add_to_pages
 from pages.ui.choices.registry import begin
 from pages.ui.drawing.colours import style_variables
 
@@ -51,4 +52,5 @@ def begin_page(name: str) -> None:
     if _IN_APP not in st.session_state:
         navigate()
         st.rerun()
+    add_to_pages()
     begin(name)
