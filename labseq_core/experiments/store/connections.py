@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,12 +52,14 @@ class _Held:
 
     def __init__(self, connection: sqlite3.Connection, mark: tuple | None):
         self.connection, self.mark, self.process = connection, mark, os.getpid()
+        weakref.finalize(self, _close, connection, self.process)
 
-    def __del__(self) -> None:
-        if self.process == os.getpid():
-            self.connection.close()
-        else:  # SQLite forbids a child to touch it, and to close is to touch
-            _inherited.append(self.connection)
+
+def _close(connection: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():
+        connection.close()
+    else:  # SQLite forbids a child to touch it, and to close is to touch
+        _inherited.append(connection)
 
 
 def _mark(path: Path) -> tuple | None:
