@@ -20,14 +20,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from labseq_core.experiments import default_results, model
 from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.warm_up import ahead
+from tests.browser.elements import AT_REST, SCRIPT_STATE, Element
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_TO_ANSWER = 60
 SECONDS_TO_STOP = 10
 QUIET_MILLISECONDS = 100  # the script has ended and nothing has changed for so long: drawn
 SLIDER_MILLISECONDS = 300  # a slider tells its value when its handle has rested for 200
-_AT_REST = """() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-testid=stSkeleton]')
+_AT_REST = f"""() => document.querySelector('{Element.APP.css}').getAttribute('{SCRIPT_STATE}') === '{AT_REST}'
+    && !document.querySelector('{Element.SKELETON.css}')
     && !document.getAnimations().some(each => each instanceof CSSTransition && each.playState === 'running')"""
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = [
