@@ -35,5 +35,6 @@ class Element(StrEnum):
         return by_id(self)
 
 
+CELL = "glide-cell-{column}-{row}"  # of a data frame
 SCRIPT_STATE = "data-test-script-state"  # attribute of the app
 AT_REST = "notRunning"

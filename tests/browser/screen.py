@@ -32,7 +32,6 @@ def shown(page: Page) -> dict:
     Taken when two looks see the same.
     """
     page.evaluate("document.activeElement?.blur()")  # a box in use counts its characters
-    page.wait_for_function(_TABLES_ARE_FILLED, arg=Element.DATA_FRAME.css)
     before, now = None, _look(page)
     while before != now:
         page.wait_for_timeout(_BETWEEN_LOOKS)
@@ -41,6 +40,7 @@ def shown(page: Page) -> dict:
 
 
 def _look(page: Page) -> dict:
+    page.wait_for_function(_TABLES_ARE_FILLED, arg=Element.DATA_FRAME.css)
     main = page.get_by_test_id(Element.MAIN)
     return {
         "texts": main.inner_text().splitlines(),

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from labseq_core.experiments.store.run_store import RunStore
 from tests.browser.access import expect_accessible
 from tests.browser.conftest import Watched
-from tests.browser.elements import Element
+from tests.browser.elements import CELL, Element
 from tests.browser.server import Dashboard, settle
 from tests.experiments.runs import finished_run, quick
 
@@ -190,7 +190,7 @@ def test_two_rows_are_compared(page, server):
 def tick(page: Page, row: int) -> None:
     """A row of the table, by keys; until the table shows it, as anybody waits before the next row."""
     table = page.get_by_test_id(Element.DATA_FRAME).first
-    table.get_by_test_id(f"glide-cell-1-{row}").focus()
+    table.get_by_test_id(CELL.format(column=1, row=row)).focus()
     page.keyboard.press("Shift+Space")
     shown = table.locator("[role=row]").nth(row + 1)  # the first has the names of the columns
     expect(shown).to_have_attribute("aria-selected", "true")
