@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
+from tests.browser.elements import Element
 from tests.browser.server import settle
 
 # From the press of a button or key on: every change of the page and the moment when it is painted. The hidden table that data
 # frames keep for screen readers is not painted.
-WATCH = """() => {
+WATCH = """([app, hidden]) => {
     window.clicked = {at: 0, painted: []};
     const press = () => { window.clicked = {at: performance.now(), painted: []}; };
     for (const kind of ['pointerdown', 'keydown']) document.addEventListener(kind, press, true);
@@ -18,12 +19,12 @@ WATCH = """() => {
     new MutationObserver(changes => {
         const now = window.clicked;
         const places = changes.map(change => element(change.target)).filter(
-            place => place && !place.closest('[data-testid=data-grid-canvas]'));
+            place => place && !place.closest(hidden));
         if (places.length) requestAnimationFrame(() => setTimeout(() => {
             now.painted.push({after: performance.now() - now.at, places: new Set(places)});
         }));
     }).observe(
-        document.querySelector('.stApp'), {subtree: true, childList: true, characterData: true, attributeFilter: ['value']}
+        document.querySelector(app), {subtree: true, childList: true, characterData: true, attributeFilter: ['value']}
     );
 }"""
 # When the last change was painted: of the whole page, and of the part of it that is on the screen. A place that is gone by
@@ -42,7 +43,9 @@ PAINTED = """() => {
 
 
 def link(name: str) -> Callable[[Page], None]:
-    return lambda page: page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
+    return lambda page: (
+        page.get_by_test_id(Element.SIDEBAR_NAVIGATION).get_by_role("link", name=name, exact=True).click()
+    )
 
 
 def radio(name: str) -> Callable[[Page], None]:
@@ -58,7 +61,7 @@ def button(name: str, exact: bool = False) -> Callable[[Page], None]:
 
 
 def switch(name: str) -> Callable[[Page], None]:
-    return lambda page: page.get_by_test_id("stCheckbox").filter(has_text=name).locator("label").first.click()
+    return lambda page: page.get_by_test_id(Element.CHECKBOX).filter(has_text=name).locator("label").first.click()
 
 
 def key(slider: str, name: str) -> Callable[[Page], None]:
@@ -133,7 +136,7 @@ def take_tour(page: Page, address: str) -> list[dict]:
     """Milliseconds of each click until what is on the screen is painted, and until all is; the page is quiet before each."""
     page.goto(address)
     settle(page)
-    page.evaluate(WATCH)
+    page.evaluate(WATCH, [Element.APP.css, Element.HIDDEN_GRID.css])
     rows = []
     for name, click in TOUR:
         click(page)

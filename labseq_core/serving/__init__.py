@@ -1,1 +1,1 @@
-"""The dashboard's server: the only part of the core that knows streamlit."""
+"""The dashboard's server: the only part of the core that knows streamlit, by `streamlit_inside`."""

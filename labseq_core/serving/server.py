@@ -14,6 +14,7 @@ import time
 import traceback
 from pathlib import Path
 
+from labseq_core.serving import streamlit_inside
 from labseq_core.serving.settings import LOADING
 
 _loading: list[threading.Thread] = []
@@ -21,14 +22,12 @@ _loading: list[threading.Thread] = []
 
 def main() -> None:
     """sys.argv: the script, then options of Streamlit's server."""
-    from streamlit.web.cli import main as streamlit
-
     script, *options = sys.argv[1:]
     sys.path.insert(0, str(Path(script).resolve().parent))
     thread = threading.Thread(target=_load, name="labseq-load", daemon=True)
     _loading.append(thread)
     thread.start()
-    streamlit(["run", script, *options], prog_name="labseq app")
+    streamlit_inside.run_server(script, options)
 
 
 def wait_until_loaded() -> None:
@@ -38,9 +37,7 @@ def wait_until_loaded() -> None:
 
 
 def _load() -> None:
-    from streamlit import runtime
-
-    while not runtime.exists():  # both at once would keep the browser waiting
+    while not streamlit_inside.server_is_ready():  # both at once would keep the browser waiting
         time.sleep(0.01)
     loading = importlib.import_module(LOADING)
     loading.load()

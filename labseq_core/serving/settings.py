@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
+from labseq_core.serving.streamlit_inside import HIDDEN_SETTINGS
 
 # Okabe and Ito's colours for all kinds of colour vision, those first that stand out on light and on dark ground alike.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#F0E442")
@@ -26,8 +27,6 @@ _SERVING = {
     "client.showErrorLinks": False,
     "client.toolbarMode": "viewer",  # keeps the choice of light or dark, hides what only developers need
     "runner.magicEnabled": False,
-    "runner.postScriptGC": False,  # takes longer than most pages; Python collects garbage by itself
-    "logger.hideWelcomeMessage": True,
     "global.disableWidgetStateDuplicationWarning": True,  # a filter leads back to the first page of a list
 }
 
@@ -72,7 +71,7 @@ _LOOKS = {
     "theme.headingFontSizes": json.dumps(["2.1rem", "1.3rem", "1.1rem"]),
 }
 
-STREAMLIT_SETTINGS: dict[str, str | int | bool] = {**_SERVING, **_LOOKS}
+STREAMLIT_SETTINGS: dict[str, str | int | bool] = {**_SERVING, **HIDDEN_SETTINGS, **_LOOKS}
 
 
 def app_path() -> Path:

@@ -8,7 +8,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 
 from labseq_core.serving import server as serving
-from labseq_core.serving.settings import STREAMLIT_SETTINGS, app_path
+from labseq_core.serving.settings import app_path
 from pages.ui import cached as caching
 from pages.ui.frame import errors
 from tests.app.conftest import SECONDS_PER_RUN, SHOW_UNEXPECTED, problems
@@ -57,13 +57,6 @@ def test_a_store_that_cannot_be_used_is_told_and_not_thrown(tmp_path, monkeypatc
     assert app.title
     assert not app.exception
     assert "set LABSEQ_STORE" in problems(app)[0]
-
-
-def test_streamlit_knows_every_setting():
-    from streamlit import config
-
-    known = config.get_config_options()
-    assert [name for name in STREAMLIT_SETTINGS if name not in known] == []
 
 
 def test_settings_are_read_without_streamlit():

@@ -18,7 +18,6 @@ from pages.ui.drawing import charts, metrics, tokens
 from pages.ui.drawing import plain_text as plain
 from pages.ui.drawing.colours import label_styles, look, style_variables
 from pages.ui.frame.navigation import _HERE
-from pages.ui.frame.preload import PARTS, part_files
 from pages.ui.inside.boosting import charts as boosting_charts
 from pages.ui.train import forms
 
@@ -61,10 +60,6 @@ def test_a_click_on_a_confusion_opens_the_cell_that_is_seen_there():
     _, marks = confusion.heat_map(["A", "B"], counts, confusion.Cell("A", "B", 2)).data
     seen = list(zip(marks.y, marks.x, marks.customdata))
     assert seen == [("A", "A", "A → A"), ("A", "B", "A → B"), ("B", "B", "B → B")]
-
-
-def test_each_part_to_preload_is_one_file_of_streamlit():
-    assert [name.split(".")[0] for name in part_files()] == list(PARTS), "another version of Streamlit: name them anew"
 
 
 def test_short_names_say_only_what_differs():

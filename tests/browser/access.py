@@ -5,6 +5,7 @@ from __future__ import annotations
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from tests.browser.elements import Element
 from tests.browser.server import settle
 
 BRIGHT = 382  # red, green and blue together: half of white
@@ -15,12 +16,12 @@ def expect_accessible(page: Page) -> None:
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(
-            """([light, bright]) => {
-                const ground = getComputedStyle(document.querySelector('.stApp')).backgroundColor;
+            """([app, light, bright]) => {
+                const ground = getComputedStyle(document.querySelector(app)).backgroundColor;
                 const sum = ground.match(/\\d+/g).slice(0, 3).map(Number).reduce((a, b) => a + b);
                 return (sum > bright) === light;
             }""",
-            arg=[scheme == "light", BRIGHT],
+            arg=[Element.APP.css, scheme == "light", BRIGHT],
         )
         settle(page)
         assert serious(page) == [], scheme

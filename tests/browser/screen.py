@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from playwright.sync_api import Page
 
+from tests.browser.elements import Element
 from tests.browser.server import SLIDER_MILLISECONDS, settle
 
 _PLOTS = """plots => plots.map(plot => JSON.stringify({
@@ -18,7 +19,7 @@ _PLOTS = """plots => plots.map(plot => JSON.stringify({
 }, (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value))"""
 _BETWEEN_LOOKS = 100  # milliseconds
 # The cells of a table come a little after the table: as many rows as it says, unless it has none.
-_TABLES_ARE_FILLED = """() => [...document.querySelectorAll('[data-testid=stDataFrame]')].every(frame => {
+_TABLES_ARE_FILLED = """id => [...document.querySelectorAll(id)].every(frame => {
     const grid = frame.querySelector('[role=grid]');
     return grid && (Number(grid.getAttribute('aria-rowcount')) <= 1 || grid.querySelector('[role=gridcell]'));
 })"""
@@ -31,7 +32,6 @@ def shown(page: Page) -> dict:
     Taken when two looks see the same.
     """
     page.evaluate("document.activeElement?.blur()")  # a box in use counts its characters
-    page.wait_for_function(_TABLES_ARE_FILLED)
     before, now = None, _look(page)
     while before != now:
         page.wait_for_timeout(_BETWEEN_LOOKS)
@@ -40,10 +40,11 @@ def shown(page: Page) -> dict:
 
 
 def _look(page: Page) -> dict:
-    main = page.get_by_test_id("stMain")
+    page.wait_for_function(_TABLES_ARE_FILLED, arg=Element.DATA_FRAME.css)
+    main = page.get_by_test_id(Element.MAIN)
     return {
         "texts": main.inner_text().splitlines(),
-        "cells": main.locator("[data-testid=stDataFrame] [role=gridcell]").all_text_contents(),
+        "cells": main.get_by_test_id(Element.DATA_FRAME).locator("[role=gridcell]").all_text_contents(),
         "charts": main.locator(".js-plotly-plot").evaluate_all(_PLOTS),
         "inputs": main.locator("input:not([type=file])").evaluate_all(_INPUTS),
         "sliders": main.get_by_role("slider").evaluate_all("all => all.map(s => s.getAttribute('aria-valuenow'))"),
@@ -78,7 +79,7 @@ def pill(page: Page, group: str, name: str) -> None:
 
 
 def toggle(page: Page, name: str) -> None:
-    page.get_by_test_id("stMain").get_by_text(name, exact=True).click()
+    page.get_by_test_id(Element.MAIN).get_by_text(name, exact=True).click()
     settle(page)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser
 
+from tests.browser.elements import Element
 from tests.browser.server import REPOSITORY, chromium, dashboard, settle
 
 PAGES = {
@@ -113,7 +114,7 @@ def _picture(browser: Browser, address: str, scheme: str, width: int, target: Pa
         page.locator("summary").filter(has_text="More options", visible=True).click()
     settle(page)
     # Streamlit scrolls inside the page: a window as high as its contents shows all of it.
-    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    height = page.get_by_test_id(Element.MAIN).evaluate("main => main.scrollHeight")
     page.set_viewport_size({"width": width, "height": max(HEIGHT, height)})
     settle(page)
     page.screenshot(path=target)

@@ -20,15 +20,27 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from labseq_core.experiments import default_results, model
 from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.warm_up import ahead
+from tests.browser.elements import AT_REST, SCRIPT_STATE, Element
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_TO_ANSWER = 60
 SECONDS_TO_STOP = 10
 QUIET_MILLISECONDS = 100  # the script has ended and nothing has changed for so long: drawn
 SLIDER_MILLISECONDS = 300  # a slider tells its value when its handle has rested for 200
-_AT_REST = """() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-testid=stSkeleton]')
+_AT_REST = f"""() => document.querySelector('{Element.APP.css}').getAttribute('{SCRIPT_STATE}') === '{AT_REST}'
+    && !window.unanswered && !document.querySelector('{Element.SKELETON.css}')
     && !document.getAnimations().some(each => each instanceof CSSTransition && each.playState === 'running')"""
+# Streamlit calls a script running when its server has said so: between a click and that the page looks at rest.
+_NOTE_WHAT_IS_UNANSWERED = """() => {
+    if ('unanswered' in window) return;
+    window.unanswered = false;
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (message) {
+        window.unanswered = true;
+        this.addEventListener('message', () => { window.unanswered = false; }, {once: true});
+        send.call(this, message);
+    };
+}"""
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -123,8 +135,12 @@ def _compile() -> None:
 
 
 def settle(page: Page, quiet: int = QUIET_MILLISECONDS) -> None:
-    """Wait until the page has run, all that it needs has arrived, and nothing on it changes any more."""
+    """Wait until the page has run, all that it needs has arrived, and nothing on it changes any more.
+
+    After a click, the server is waited for if the page was settled before the click too.
+    """
     page.get_by_role("heading", level=1).wait_for()
+    page.evaluate(_NOTE_WHAT_IS_UNANSWERED)
     page.wait_for_function(f"({_AT_REST})()")
     page.evaluate(
         f"""quiet => new Promise(done => {{

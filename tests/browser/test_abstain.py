@@ -13,6 +13,7 @@ from labseq_core.evaluation import abstention_curve
 from labseq_core.experiments import model, result
 from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.explain import certificate_rows, sparse_path, withheld_rows
+from tests.browser.elements import Element
 from tests.browser.server import settle
 from tests.experiments.runs import answers_of
 
@@ -65,7 +66,7 @@ def test_the_threshold_moves_charts_table_sentences_and_url(visit):
     point = curve.at(0.75)
     assert marks(page, 0)[label] == [point.recall, point.precision]
     assert marks(page, 1)[label] == [point.coverage, point.risk]
-    row = page.get_by_test_id("stTable").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
+    row = page.get_by_test_id(Element.TABLE).first.locator("tbody tr").first.locator("th, td").all_inner_texts()
     assert row[:3] == [label, f"{point.coverage:.1%}", f"{point.precision:.1%}"]
     rows = withheld_rows(test.tokens, test.labels, given, 0.75)
     page.get_by_text(f"{len(rows)} of {test.n_tokens:,} tokens are withheld").wait_for()

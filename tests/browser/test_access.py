@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.browser.access import expect_accessible
+from tests.browser.elements import Element
 
 pytestmark = pytest.mark.browser
 
@@ -59,6 +60,6 @@ def test_page_is_accessible_and_keeps_to_itself(visit, path):
 @pytest.mark.parametrize("path", often_or_seldom(WRONG))
 def test_what_is_wrong_is_told_to_everyone(visit, path):
     watched = visit(path)
-    watched.page.get_by_test_id("stAlert").filter(has_text=WRONG[path]).first.wait_for()
+    watched.page.get_by_test_id(Element.ALERT).filter(has_text=WRONG[path]).first.wait_for()
     expect_accessible(watched.page)
     watched.expect_clean()

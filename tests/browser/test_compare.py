@@ -13,6 +13,7 @@ from playwright.sync_api import Page
 from labseq_core.experiments import result
 from labseq_core.experiments.service import comparisons
 from labseq_core.experiments.store.run_archive import run_tables
+from tests.browser.elements import Element
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -87,7 +88,7 @@ def test_everything_is_saved_as_one_file(visit):
 def test_saved_tables_equal_the_screen(visit):
     watched = visit(f"/compare?run={RUN}&view=Measures&metric=train_seconds")
     page = watched.page
-    shown = page.get_by_test_id("stTable").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
+    shown = page.get_by_test_id(Element.TABLE).first.locator("tbody tr").first.locator("th, td").all_inner_texts()
     saved = rows(downloaded(page, "This measure as CSV"))
     assert [f"{float(row['mean']):.3f}\u00a0s" for row in saved] == shown[1:]
     page.get_by_role("tab", name="Significance").click()
@@ -95,14 +96,14 @@ def test_saved_tables_equal_the_screen(visit):
     settle(page)
     pairs = rows(downloaded(page, "All pairs as CSV"))
     assert [float(row["p_holm"]) for row in pairs] == [row["p_holm"] for row in comparisons(RUN, "accuracy")]
-    written = page.get_by_test_id("stTable").first.locator("tbody tr").all()
+    written = page.get_by_test_id(Element.TABLE).first.locator("tbody tr").all()
     for row, line in zip(pairs, written, strict=True):
         assert f"{float(row['difference']):+.4f}" in line.inner_text()
     page.get_by_role("tab", name="Learning curve").click()
     page.get_by_text("What more training data buys").wait_for()
     settle(page)
     curve = rows(downloaded(page, "The learning curve as CSV"))
-    table = page.get_by_test_id("stTable").first.inner_text()
+    table = page.get_by_test_id(Element.TABLE).first.inner_text()
     assert all(f"{float(row['accuracy']):.4f}" in table for row in curve)
     for row in [*saved, *pairs, *curve]:
         assert (row["seed"], row["metric_mode"]) == ("0", "conlleval")

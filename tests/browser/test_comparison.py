@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page
 
 from pages.ui.frame.preload import part_files
+from tests.browser.elements import Element
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -27,7 +28,7 @@ def bars(page: Page) -> dict[str, list[float]]:
 
 
 def table(page: Page) -> list[list[str]]:
-    rows = page.get_by_test_id("stTable").first.locator("tbody tr")
+    rows = page.get_by_test_id(Element.TABLE).first.locator("tbody tr")
     return [row.locator("th, td").all_inner_texts() for row in rows.all()]
 
 
@@ -71,7 +72,7 @@ def test_a_link_repeats_every_choice_in_another_browser(visit):
     page.keyboard.press("Enter")
     settle(page)
     open_recipe(page)
-    link = page.get_by_test_id("stCode").first.inner_text().strip()
+    link = page.get_by_test_id(Element.CODE).first.inner_text().strip()
     assert link == page.url
     command = shown_command(page)
     assert "--features S2" in command
@@ -90,7 +91,7 @@ def open_recipe(page: Page) -> None:
 
 def shown_command(page: Page) -> str:
     page.get_by_role("tab", name="Command").click()
-    return page.get_by_test_id("stCode").filter(visible=True).inner_text()
+    return page.get_by_test_id(Element.CODE).filter(visible=True).inner_text()
 
 
 def test_what_other_pages_need_comes_while_the_first_is_read(visit):
@@ -98,7 +99,7 @@ def test_what_other_pages_need_comes_while_the_first_is_read(visit):
     page, files = watched.page, part_files()
     script = "files => files.every(name => performance.getEntriesByType('resource').some(r => r.name.endsWith(name)))"
     page.wait_for_function(script, arg=files)
-    assert page.get_by_test_id("stSelectbox").count() == 0, "the page itself has no use for them"
+    assert page.get_by_test_id(Element.SELECTBOX).count() == 0, "the page itself has no use for them"
     watched.expect_clean()
 
 

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 from labseq_core.experiments.store.run_store import RunStore
 from tests.browser.access import expect_accessible
 from tests.browser.conftest import Watched
+from tests.browser.elements import CELL, Element
 from tests.browser.server import Dashboard, settle
 from tests.experiments.runs import finished_run, quick
 
@@ -75,9 +76,11 @@ def test_a_run_is_found_after_a_reload_and_cancelled(page, server):
     assert parse_qs(urlsplit(page.url).query)["job"] == [run_id]
     at_work = RunStore(server.store)
     wait_for(lambda: any(task["iteration"] for task in at_work.tasks(run_id)), "the training did not begin")
-    before = page.get_by_test_id("stProgress").all_inner_texts()
+    before = page.get_by_test_id(Element.PROGRESS).all_inner_texts()
     expect_accessible(page)
-    wait_for(lambda: page.get_by_test_id("stProgress").all_inner_texts() != before, "the page does not follow the run")
+    wait_for(
+        lambda: page.get_by_test_id(Element.PROGRESS).all_inner_texts() != before, "the page does not follow the run"
+    )
     settle(page)
 
     begin = time.monotonic()
@@ -152,7 +155,7 @@ def test_rows_are_chosen_and_taken_home(page, server, tmp_path):
     page.locator("input[type=file]").set_input_files(packed)
     page.get_by_text("run.zip").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_test_id("stAlert").filter(has_text=run_id).wait_for()
+    page.get_by_test_id(Element.ALERT).filter(has_text=run_id).wait_for()
     page.get_by_role("heading", name="toy-pos: HMM").wait_for()
     page.reload()
     page.get_by_role("heading", name="toy-pos: HMM").wait_for()
@@ -186,8 +189,8 @@ def test_two_rows_are_compared(page, server):
 
 def tick(page: Page, row: int) -> None:
     """A row of the table, by keys; until the table shows it, as anybody waits before the next row."""
-    table = page.get_by_test_id("stDataFrame").first
-    table.get_by_test_id(f"glide-cell-1-{row}").focus()
+    table = page.get_by_test_id(Element.DATA_FRAME).first
+    table.get_by_test_id(CELL.format(column=1, row=row)).focus()
     page.keyboard.press("Shift+Space")
     shown = table.locator("[role=row]").nth(row + 1)  # the first has the names of the columns
     expect(shown).to_have_attribute("aria-selected", "true")

@@ -18,6 +18,7 @@ from labseq_core.experiments.store.run_store import RunStore
 from pages.ui.frame.errors import UNEXPECTED
 from tests.browser import hostile
 from tests.browser.conftest import Watched
+from tests.browser.elements import Element
 from tests.browser.server import Dashboard, settle
 from tests.experiments.runs import finished_run, quick
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.browser
 
 WIDTHS = (1440, 420)
 MILLISECONDS, MILLISECONDS_TO_FIT = 60_000, 3_000
-_TOO_WIDE = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
+_TOO_WIDE = f"""() => [document.documentElement, document.querySelector('{Element.MAIN.css}')]
     .map(box => box.scrollWidth - box.clientWidth)"""
 PLACES = {
     "data": "data?dataset={upload}", "train": "train?dataset={upload}&job={run}", "compare": "compare?run={run}",
@@ -89,8 +90,8 @@ def watched(new_tab: Callable[[], Watched]) -> Watched:
 def expect_harmless(watched: Watched) -> None:
     page = watched.page
     assert page.evaluate("window.pwned") is None
-    assert page.get_by_test_id("stException").count() == page.get_by_text(UNEXPECTED).count() == 0
-    main = page.get_by_test_id("stMain")
+    assert page.get_by_test_id(Element.EXCEPTION).count() == page.get_by_text(UNEXPECTED).count() == 0
+    main = page.get_by_test_id(Element.MAIN)
     assert main.locator(ELEMENTS).count() == 0, main.locator(ELEMENTS).first.evaluate("element => element.outerHTML")
     with suppress(TimeoutError):  # tables follow a narrower window a little later
         page.wait_for_function(f"({_TOO_WIDE})().every(excess => excess === 0)", timeout=MILLISECONDS_TO_FIT)
@@ -109,7 +110,7 @@ def test_words_and_labels_stay_text_everywhere(watched, served, place):
         page.set_viewport_size({"width": width, "height": 1000})
         settle(page)
         expect_harmless(watched)
-    shown = page.get_by_test_id("stMain").inner_text()
+    shown = page.get_by_test_id(Element.MAIN).inner_text()
     assert hostile.LONG[:200] not in shown, "a word as long as a page"
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", shown), "a mark that turns the line around"
     if place == "data":
@@ -182,7 +183,7 @@ def test_a_file_that_cannot_be_read_is_told_with_line_cause_and_fix(watched, ser
     open_uploader(watched.page, served.server.address)
     for name, contents, message in UNREADABLE:
         choose_file(watched.page, name, contents)
-        alert = watched.page.get_by_test_id("stAlert").filter(has_text=message)
+        alert = watched.page.get_by_test_id(Element.ALERT).filter(has_text=message)
         alert.wait_for()
         said = alert.inner_text()
         assert "; " in said, "the fix"
@@ -208,7 +209,9 @@ def test_the_limit_is_said_and_kept(watched, served, tmp_path):
     page.goto(f"{served.server.address}/data")
     settle(page)
     page.get_by_text("Use a file of your own").click()
-    expect(page.get_by_test_id("stFileUploader")).to_contain_text(f"up to {MAX_UPLOAD_MEGABYTES} MB")
+    expect(page.get_by_test_id(Element.FILE_UPLOADER)).to_contain_text(f"up to {MAX_UPLOAD_MEGABYTES} MB")
     page.locator("input[type=file]").set_input_files(large)
-    expect(page.get_by_test_id("stFileUploader")).to_contain_text(f"File must be {MAX_UPLOAD_MEGABYTES}.0MB or smaller")
+    expect(page.get_by_test_id(Element.FILE_UPLOADER)).to_contain_text(
+        f"File must be {MAX_UPLOAD_MEGABYTES}.0MB or smaller"
+    )
     expect(page.get_by_role("button", name="Read the file")).to_be_disabled()

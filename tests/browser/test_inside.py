@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 from labseq_core.experiments import model, result
 from labseq_core.experiments.bundled.default_margins import default_margins
 from labseq_core.explain import label_weights, round_rows, support_examples, support_figure, training_rows, weights_csv
+from tests.browser.elements import Element
 from tests.browser.screen import differences, shown
 from tests.browser.server import settle
 
@@ -194,9 +195,9 @@ def test_margins_are_drawn_on_another_scale_and_downloaded(visit):
 def test_a_replay_goes_on_by_itself_until_it_is_stopped(visit):
     watched = visit("/inside?tab=Boosting&round=2")
     page = watched.page
-    page.get_by_test_id("stCheckbox").filter(has_text="Replay").locator("label").first.click()
+    page.get_by_test_id(Element.CHECKBOX).filter(has_text="Replay").locator("label").first.click()
     page.wait_for_url("**round=4**")
-    page.get_by_test_id("stCheckbox").filter(has_text="Replay").locator("label").first.click()
+    page.get_by_test_id(Element.CHECKBOX).filter(has_text="Replay").locator("label").first.click()
     settle(page)
     stopped = page.url
     page.wait_for_timeout(2500)

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.access import expect_accessible
+from tests.browser.elements import Element
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -44,7 +45,7 @@ def test_a_broken_file_is_told_and_mended_and_trained_on(visit):
     page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
     settle(page)
     assert parse_qs(urlsplit(page.url).query)["dataset"][0].startswith("upload:")
-    assert len(page.get_by_test_id("stTable").first.locator("tbody tr").all()) == 3
+    assert len(page.get_by_test_id(Element.TABLE).first.locator("tbody tr").all()) == 3
     expect_accessible(page)
     watched.expect_clean()
 

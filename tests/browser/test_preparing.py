@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from labseq_core.compiling import code_cache
 from labseq_core.warm_up import ahead
 from tests.browser.conftest import new_profile
+from tests.browser.elements import Element
 from tests.browser.server import Dashboard
 
 pytestmark = pytest.mark.browser
@@ -70,7 +71,7 @@ def test_the_first_chart_is_there_at_once_and_other_parts_appear_by_themselves(n
     start.locator(".js-plotly-plot .bars").first.wait_for()
     being_prepared = re.compile("Preparing this part")
     expect(start.get_by_text(being_prepared)).to_be_visible(timeout=MILLISECONDS)
-    expect(start.get_by_test_id("stSidebar").get_by_text(LINE)).to_be_visible(timeout=MILLISECONDS)
+    expect(start.get_by_test_id(Element.SIDEBAR).get_by_text(LINE)).to_be_visible(timeout=MILLISECONDS)
     bounds = opened(newcomer, server.address + BOUNDS)
     expect(bounds.get_by_text(being_prepared)).to_be_visible(timeout=MILLISECONDS)
     assert not bounds.locator(".js-plotly-plot").count()
@@ -79,7 +80,7 @@ def test_the_first_chart_is_there_at_once_and_other_parts_appear_by_themselves(n
     kill_compiling(server)
     for page in (start, bounds):
         expect(page.get_by_text(being_prepared)).to_have_count(0, timeout=MILLISECONDS)
-        expect(page.get_by_test_id("stSidebar").get_by_text(LINE)).to_have_count(0, timeout=MILLISECONDS)
+        expect(page.get_by_test_id(Element.SIDEBAR).get_by_text(LINE)).to_have_count(0, timeout=MILLISECONDS)
         assert not page.get_by_role("alert").count()
     bounds.locator(".js-plotly-plot").first.wait_for()
     assert "boosting=Bounds" in bounds.url

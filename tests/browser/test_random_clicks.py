@@ -15,6 +15,7 @@ from playwright.sync_api import Error, Locator
 
 from pages.ui.frame.errors import UNEXPECTED
 from tests.browser.conftest import Watched
+from tests.browser.elements import Element
 from tests.browser.server import SLIDER_MILLISECONDS, settle
 
 pytestmark = pytest.mark.browser
@@ -30,9 +31,13 @@ PLACES = (
 LEFT_ALONE = re.compile("Start training|Go on|Make the learning curve|Download |Delete|Cancel|Import")
 TEXTS = ("", "Ana vive en Lima", "<b>a</b> \u202e ![x](y) $z$", "w" * 500, "-1", "7", "NaN", "1e999", "*")
 BUTTONS = (
-    "[data-testid=stMain] :is(button, summary, [role=tab]):visible:not([disabled]):not([data-testid=stElementToolbar] *)"
-    ":not([data-testid=stFileUploader] *), [data-testid=stSidebar] a:visible"
+    f"{Element.MAIN.css} :is(button, summary, [role=tab]):visible:not([disabled])"
+    f":not({Element.TOOLBAR.css} *):not({Element.FILE_UPLOADER.css} *), {Element.SIDEBAR.css} a:visible"
 )
+LISTS = f"{Element.MAIN.css} :is({Element.SELECTBOX.css}, {Element.MULTISELECT.css}) input:visible"
+BOXES = f"{Element.MAIN.css} :is({Element.TEXT_INPUT.css}, {Element.NUMBER_INPUT.css}) input:visible"
+SLIDERS = f"{Element.MAIN.css} [role=slider]:visible"
+TOGGLES = f"{Element.MAIN.css} {Element.CHECKBOX.css} label:visible"
 UNSEEN_NAME = "button => button.ariaLabel || button.dataset.title || button.title || ''"
 TRIES = 30
 MILLISECONDS_TO_CLICK = 4000
@@ -68,7 +73,7 @@ class Visitor:
     def _look(self) -> None:
         try:
             settle(self.page, SLIDER_MILLISECONDS)
-            assert self.page.get_by_test_id("stException").count() == 0, "an exception is shown"
+            assert self.page.get_by_test_id(Element.EXCEPTION).count() == 0, "an exception is shown"
             assert self.page.get_by_text(UNEXPECTED).count() == 0, "an exception that nobody foresaw"
             self.watched.expect_clean()
         except (AssertionError, Error) as problem:
@@ -97,9 +102,7 @@ class Visitor:
 
     def _choose(self) -> str | None:
         """An option of a list, by keyboard."""
-        box = self._one_of(
-            "[data-testid=stMain] :is([data-testid=stSelectbox], [data-testid=stMultiSelect]) input:visible"
-        )
+        box = self._one_of(LISTS)
         if box is None:
             return None
         down, label = self.random.randint(1, 4), box.get_attribute("aria-label")
@@ -111,7 +114,7 @@ class Visitor:
         return f"choose {down} further down in {label!r}"
 
     def _slide(self) -> str | None:
-        slider = self._one_of("[data-testid=stMain] [role=slider]:visible")
+        slider = self._one_of(SLIDERS)
         if slider is None:
             return None
         keys = self.random.choices(["ArrowRight", "ArrowLeft", "Home", "End"], k=3)
@@ -121,9 +124,7 @@ class Visitor:
         return f"press {keys} on the slider {slider.get_attribute('aria-label')!r}"
 
     def _type(self) -> str | None:
-        box = self._one_of(
-            "[data-testid=stMain] :is([data-testid=stTextInput], [data-testid=stNumberInput]) input:visible"
-        )
+        box = self._one_of(BOXES)
         if box is None:
             return None
         text, label = self.random.choice(TEXTS), box.get_attribute("aria-label")
@@ -134,7 +135,7 @@ class Visitor:
         return f"type {text!r} into {label!r}"
 
     def _toggle(self) -> str | None:
-        toggle = self._one_of("[data-testid=stMain] [data-testid=stCheckbox] label:visible")
+        toggle = self._one_of(TOGGLES)
         if toggle is None:
             return None
         toggle.click(timeout=MILLISECONDS_TO_CLICK)
@@ -170,7 +171,7 @@ def test_random_clicks_never_break_a_page(visit, seed):
 
 def test_a_link_with_numbers_beyond_all_bounds_opens_its_page(visit):
     watched = visit(f"/train?sequences={'9' * 400}&crf.max_iter=1e999&seed=7")
-    assert watched.page.get_by_test_id("stException").count() == 0
+    assert watched.page.get_by_test_id(Element.EXCEPTION).count() == 0
     assert watched.page.get_by_role("spinbutton", name="Seed", exact=True).input_value() == "7"
     assert "999" not in watched.page.url
     watched.expect_clean()

@@ -1,10 +1,16 @@
-"""Imports point one way: from a room only to those that are listed before it; and nobody imports in a circle."""
+"""Imports point one way: from a room only to those that are listed before it; nobody imports in a circle; and one file
+reaches into Streamlit.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
+from types import ModuleType
+
+import streamlit as st
 
 from tests.conftest import REPOSITORY
 
@@ -14,6 +20,13 @@ ROOMS = [
     "data", "features", "kernels", "scoring", "losses", "solvers", "evaluation", "learners", "explain", "warm_up",
     "experiments", "serving", "commands", "cli",
 ]  # fmt: skip
+
+INSIDE = "labseq_core.serving.streamlit_inside"
+# What its documentation names: besides functions, the types of columns and containers.
+PUBLIC = {"streamlit", "streamlit.column_config", "streamlit.delta_generator"}
+# Tests have ids of their own in one file.
+STREAMLIT_IDS = re.compile(r"\bst[A-Z]\w|testid[=]")
+MAY_NAME_IDS = {"labseq_core/serving/streamlit_inside.py", "tests/browser/elements.py"}
 
 
 @cache
@@ -64,13 +77,52 @@ def test_imports_point_one_way():
     assert against == []
 
 
-def test_the_core_does_not_know_the_pages_and_only_the_server_knows_streamlit():
+def test_the_core_does_not_know_the_pages_and_one_file_knows_streamlit():
     for name, others in imports().items():
         if name.startswith("labseq_core"):
             roots = {other.split(".")[0] for other in others}
             assert "pages" not in roots, name
             assert "plotly" not in roots, name
-            assert "streamlit" not in roots or room(name) == "serving", name
+            assert "streamlit" not in roots or name == INSIDE, name
+
+
+def test_nobody_else_reaches_into_streamlit():
+    sources = {**modules(), "app": REPOSITORY / "app.py"}
+    del sources[INSIDE]
+    for name, path in sources.items():
+        assert _used_of_streamlit(path) <= PUBLIC, name
+
+
+def _used_of_streamlit(path: Path) -> set[str]:
+    """Modules, and private names of the package itself; it is called `st` everywhere."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "streamlit":
+            found |= {_module_or_private(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("st", "streamlit"):
+            found.add(_module_or_private(node.attr))
+    return {name for name in found if name.split(".")[0] == "streamlit"}
+
+
+def _module_or_private(name: str) -> str:
+    """Or the package, of whose functions this is one."""
+    thing = getattr(st, name, None)  # a module that nobody has imported yet is no attribute
+    inner = thing is None or isinstance(thing, ModuleType) or name.startswith("_")
+    return f"streamlit.{name}" if inner else "streamlit"
+
+
+def test_ids_of_streamlit_are_written_down_once():
+    folders = [REPOSITORY / name for name in ("labseq_core", "pages", "tests", "benchmarks")]
+    named = {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in [REPOSITORY / "app.py", *(path for folder in folders for path in folder.rglob("*"))]
+        if path.suffix in (".py", ".css", ".svg") and STREAMLIT_IDS.search(path.read_text(encoding="utf-8"))
+    }
+    assert named == MAY_NAME_IDS
 
 
 def test_nobody_imports_in_a_circle():

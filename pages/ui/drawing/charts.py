@@ -14,6 +14,7 @@ from threading import Lock
 import plotly.graph_objects as go
 import streamlit as st
 
+from labseq_core.serving.streamlit_inside import CLICKABLE_CHART
 from pages.ui.choices.registry import FIGURES
 from pages.ui.drawing.chart_margins import with_room
 from pages.ui.drawing.colours import GREY, WHITE, look
@@ -29,7 +30,6 @@ _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its heigh
 _MOST_KEPT = 100
 _kept: dict[bytes, go.Figure] = {}
 _kept_lock = Lock()
-_CLICKABLE = {"clickmode": "event+select", "hovermode": "closest", "dragmode": "pan"}
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None, "font": {"size": 14}}
 
 
@@ -58,7 +58,7 @@ def clickable(figure: go.Figure) -> go.Figure:
     """To be called while a chart is made whose marks are clicked: Streamlit would set the same in the browser, and the chart
     would be drawn twice.
     """
-    return figure.update_layout(_CLICKABLE)
+    return figure.update_layout(CLICKABLE_CHART)
 
 
 def choose_figure_format() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from labseq_core.learners.outside import add_to_pages
+from labseq_core.serving.streamlit_inside import with_selectors
 from pages.ui.choices.registry import begin
 from pages.ui.drawing.colours import style_variables
 
@@ -17,8 +18,8 @@ _IN_APP = "in app"
 
 @cache
 def _style() -> str:
-    """The style sheet after the colours that it uses: these are declared with the theme, once."""
-    return f"{style_variables()}\n{(_HERE / 'style.css').read_text(encoding='utf-8')}"
+    """The style sheet with Streamlit's selectors, after the colours that it uses: these are declared with the theme, once."""
+    return f"{style_variables()}\n{with_selectors((_HERE / 'style.css').read_text(encoding='utf-8'))}"
 
 
 def navigate() -> st.Page:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
 
 import streamlit as st
 
-# As Streamlit names its parts. It loads each when it is first needed, and a visitor waits, up to a tenth of a second each.
-PARTS = (
-    "DataFrame", "Selectbox", "Multiselect", "NumberInput", "Slider", "Checkbox", "Metric", "FileUploader", "Table",
-    "rehype-katex",
-)  # fmt: skip
+from labseq_core.serving.streamlit_inside import FIRST_SCRIPT, part_files
+
 _SCRIPT = """<script>
 if (!window.labseqPreloads) {
     window.labseqPreloads = true;
-    const files = %s, folder = new URL(".", document.querySelector("script[type=module][src]").src);
+    const files = %s, folder = new URL(".", document.querySelector("%s").src);
     const next = () => files.length && import(new URL(files.shift(), folder)).finally(() => requestIdleCallback(next));
     setTimeout(() => requestIdleCallback(next), 1000);
 }
@@ -24,12 +19,8 @@ if (!window.labseqPreloads) {
 
 
 def preload_parts() -> None:
-    """One after the other, whenever the browser has nothing else to do."""
-    st.html(_SCRIPT % json.dumps(part_files()), unsafe_allow_javascript=True)
+    """One after the other, whenever the browser has nothing else to do.
 
-
-@cache
-def part_files() -> list[str]:
-    """Files of the parts; of one that this version of Streamlit does not have, none."""
-    folder = Path(st.__file__).parent / "static" / "static" / "js"
-    return [path.name for part in PARTS for path in sorted(folder.glob(f"{part}.*.js"))]
+    Otherwise a visitor waits when a part is first needed, up to a tenth of a second each.
+    """
+    st.html(_SCRIPT % (json.dumps(part_files()), FIRST_SCRIPT), unsafe_allow_javascript=True)
