@@ -13,26 +13,14 @@ from pages.ui.drawing import metrics
 from pages.ui.frame.errors import shown_errors
 from pages.ui.memory import FinishedRun
 from pages.ui.sequence import cached as data
-from pages.ui.sequence import choice, words
-from pages.ui.sequence import (
-    labels as sequence_labels,
-)
-from pages.ui.sequence import (
-    step_by_step as sequence_trellis,
-)
-from pages.ui.sequence import (
-    what_if as sequence_force,
-)
-from pages.ui.sequence import (
-    why as sequence_why,
-)
+from pages.ui.sequence import labels, step_by_step, what_if, which_sentence, why, words
 from pages.ui.sequence.scene import Scene
 
 SEQUENCE_VIEWS = {
-    "How sure": sequence_labels.one_model,
-    "Step by step": sequence_trellis.steps,
-    "Why this label": sequence_why.decision,
-    "What if": sequence_force.what_if,
+    "How sure": labels.one_model,
+    "Step by step": step_by_step.steps,
+    "Why this label": why.decision,
+    "What if": what_if.what_if,
 }
 
 
@@ -44,15 +32,15 @@ def page() -> None:
     st.markdown(words.INTRODUCTION)
     with st.expander("How to read this page, and what to try", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    asked = choice.choose_sentence(found)
-    methods = choice.choose_methods(found)
-    choice.tell_about_words(asked, list(methods.values()))
+    asked = which_sentence.choose_sentence(found)
+    methods = which_sentence.choose_methods(found)
+    which_sentence.tell_about_words(asked, list(methods.values()))
     readings = {name: data.reading(asked, label) for name, label in methods.items()}
     beside = st.container()
     st.header("One model, one position")
     scene = _scene(found, asked, methods, readings)
     with beside:
-        sequence_labels.side_by_side(scene)
+        labels.side_by_side(scene)
     draw = SEQUENCE_VIEWS[OneSequence.show.buttons("Show", list(SEQUENCE_VIEWS), help=words.VIEW)]
     with shown_errors():
         draw(scene)
