@@ -106,3 +106,12 @@ def test_how_many_labellings_there_are():
     assert sparseness_line(model).endswith(" There are about 10⁴ wrong labellings in all.")  # 2^12 - 1 and 1
     one = HMSVM().fit([["a"]], [["A"]])
     assert sparseness_line(one).endswith("keep the margin without any.")
+
+
+def test_the_sentence_stays_when_the_model_changes_and_stands_in_the_link(open_page):
+    app = open_page("inside", tab="HM-SVM")
+    shown, models = app.selectbox(key="sentence").value, app.segmented_control(key="svm")
+    assert "sentence" not in app.query_params
+    models.set_value(models.options[0]).run()
+    assert app.selectbox(key="sentence").value == app.query_params["sentence"] == shown
+    assert app.selectbox(key="sentence").options[0].partition(":")[0] != shown

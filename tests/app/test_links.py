@@ -40,6 +40,14 @@ def test_an_address_says_which_run_is_shown_though_nobody_chose_it(open_page, pa
     assert app.query_params["run"] == app.selectbox(key="run").value
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "-1e999", "1001", "٣", "0x1", ""])
+def test_what_is_no_number_within_bounds_is_dropped_from_the_address(open_page, number):
+    app = open_page("inside", tab="Margins", theta=number)
+    assert problems(app) == []
+    assert app.number_input(key="theta").value == 0.0
+    assert "theta" not in app.query_params
+
+
 @pytest.mark.parametrize("number", ["9" * 400, "1e999", "-inf"])
 def test_a_number_beyond_all_bounds_is_dropped_from_the_address(open_page, monkeypatch, number):
     monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", FramedPages)

@@ -29,18 +29,19 @@ class Choice:
 
     name: str
     about: tuple[Choice, ...] = ()
-    within: Mapping[Choice, tuple[str, ...]] = field(default_factory=dict)
+    within: Mapping[OneOf, tuple[str, ...]] = field(default_factory=dict)
     stays: bool = False
     lasting: bool = False
     dependents: list[Choice] = field(default_factory=list, init=False)  # the choices about this one
-    inner: list[Choice] = field(default_factory=list, init=False)  # the choices within views of this one
+    # The choices within views of this one, and the names of these views.
+    inner: list[tuple[Choice, tuple[str, ...]]] = field(default_factory=list, init=False)
     owner: str = field(default="", init=False)  # the page that declares it; empty if that is not one page
 
     def __post_init__(self) -> None:
         for other in self.about:
             other.dependents.append(self)
-        for view in self.within:
-            view.inner.append(self)
+        for view, names in self.within.items():
+            view.inner.append((self, names))
 
     def declared_on(self, page: str) -> None:
         object.__setattr__(self, "owner", page)
@@ -90,8 +91,8 @@ class Choice:
         leave the URL, and are kept for when these are open again.
         """
         now = visit()
-        for other in self.inner:
-            if value not in other.within[self]:
+        for other, names in self.inner:
+            if value not in names:
                 now.set_aside(other.place)
         if now.shown.setdefault(self.place, str(value)) != str(value):
             for other in self.dependents:
@@ -114,7 +115,7 @@ class OneOf(Choice):
         **more: Any,
     ) -> Option:
         """default: the first, unless it is given. keep: leave what is no option in the URL. more: as `draw` takes it."""
-        default = default if default in options else options[0]
+        default = default if default is not None and default in options else options[0]
         last = visit().shown.get(self.place, "")
         if self.lasting and not self.texts and last in map(str, options) and last != str(default):
             self.change(last)
@@ -200,13 +201,15 @@ class Number(Choice):
         """The same as a row of page numbers."""
         return self.choose("", 1, n_pages, 1, lambda _label, _first, last, **more: st.pagination(last, **more))
 
-    def _number(self, low: Bound | None, high: Bound | None, whole: bool) -> Bound | None:
+    def _number(self, low: float | None, high: float | None, whole: bool) -> float | None:
         text = self.text
+        if len(text) > _DIGITS or not text.isascii():
+            return None
         try:
-            number = (int if whole else float)(text) if len(text) <= _DIGITS and text.isascii() else None
+            number = int(text) if whole else float(text)
         except ValueError:
             return None
-        outside = number is None or not isfinite(number) or (low is not None and number < low)
+        outside = not isfinite(number) or (low is not None and number < low)
         return None if outside or (high is not None and number > high) else number
 
 

@@ -20,8 +20,7 @@ def open_page(page: str, choices: Choices, fresh: bool = False) -> None:
 
 def go(label: str, page: str, icon: str, main: bool = False, fresh: bool = False, **choices: str | list[str]) -> None:
     """A button that leads to another page with these choices made."""
-    kind = "primary" if main else "secondary"
-    if st.button(label, key=f"go.{label}", icon=f":material/{icon}:", type=kind):
+    if st.button(label, key=f"go.{label}", icon=f":material/{icon}:", type="primary" if main else "secondary"):
         open_page(page, choices, fresh)
 
 

@@ -15,6 +15,7 @@ from pages.ui.choices.choice import Asked, Choice, Number, OneOf, SeveralOf, Swi
 from pages.ui.choices.visit import visit
 
 Kind = TypeVar("Kind", bound=Choice)
+Views = dict[OneOf, tuple[str, ...]]
 
 RUN = OneOf("run", stays=True)
 INSTEAD = OneOf("instead", about=(RUN,), stays=True)  # of the run in the URL, where that cannot be shown
@@ -90,7 +91,7 @@ class Inside(PageChoices, page="inside"):
     tab = OneOf("tab")
 
     weights = OneOf("weights", within={tab: ("Weights",)})
-    _all_weights: ClassVar = {tab: ("Weights",), weights: ("Weights and transitions",)}
+    _all_weights: ClassVar[Views] = {tab: ("Weights",), weights: ("Weights and transitions",)}
     weigh = OneOf("weigh", within=_all_weights)
     label = OneOf("label", within=_all_weights)
     attribute = Text("attribute", within=_all_weights)
@@ -110,10 +111,10 @@ class Inside(PageChoices, page="inside"):
 
     gpsc = OneOf("gpsc", within={tab: ("GPSC",)})
     across = OneOf("across", within={tab: ("GPSC",), gpsc: ("Sparseness",)})
-    _observations: ClassVar = {tab: ("GPSC",), gpsc: ("Who decides", "Gram matrix")}
+    _observations: ClassVar[Views] = {tab: ("GPSC",), gpsc: ("Who decides", "Gram matrix")}
     observations = Asked("observations", within=_observations)
     gp = OneOf("gp", within=_observations)
-    _who_decides: ClassVar = {tab: ("GPSC",), gpsc: ("Who decides",)}
+    _who_decides: ClassVar[Views] = {tab: ("GPSC",), gpsc: ("Who decides",)}
     text = Number("text", within=_who_decides)
     token = OneOf("token", about=(RUN, text), within=_who_decides, stays=True)
     decided = OneOf("for", within=_who_decides)
