@@ -264,7 +264,7 @@ CORE = [
     ),
     Break(
         "warm-start-stop",
-        "labseq_core/learners/linear.py",
+        "labseq_core/learners/bases/linear_learner.py",
         "            if self.start_stop:",
         "            if before is not None:",
         "a warm start from a model with start weights gives them to one without",

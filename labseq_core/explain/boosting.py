@@ -13,7 +13,7 @@ import numpy as np
 from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import BoostingLearner
-from labseq_core.learners.boosting_record import NUMBERS, WORDS
+from labseq_core.learners.boosting.rounds import NUMBERS, WORDS
 from labseq_core.solvers.boosting.exact_steps import bounds_along, minimisers_along
 
 POINTS = 61  # of a curve, unless steps are given

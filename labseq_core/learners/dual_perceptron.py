@@ -8,8 +8,8 @@ from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, vi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.route import perceptron_costs, route_of_updates
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import kernel_cost, one_pass
-from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, SEED, Option
 from labseq_core.progress import Recorder

@@ -13,8 +13,8 @@ from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import gp_iterations, kernel_cost, one_pass
-from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
 from labseq_core.progress import Recorder

@@ -12,8 +12,8 @@ from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map
 from labseq_core.kernels.route import margin_costs, route_of_updates
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import kernel_cost
-from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
 from labseq_core.progress import Recorder

@@ -8,8 +8,8 @@ from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.learners.cost import epochs_cost
-from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, SEED, START_STOP, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearWeights

@@ -11,9 +11,9 @@ from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import DataSize, Options, kernel_cost
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
-from labseq_core.learners.kernel_learner import KernelLearner
 from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
 from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
 from labseq_core.progress import Recorder

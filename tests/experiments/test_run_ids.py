@@ -38,7 +38,7 @@ SINGLE_FILES = {
 LEFT_OUT = {
     "data/limits.py",
     "learners/cost.py",
-    "learners/outside.py",
+    "learners/plugins.py",
     "data/downloads.py",
     "data/public_corpora.py",
     "data/formats/writers.py",

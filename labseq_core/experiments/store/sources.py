@@ -41,7 +41,7 @@ NOT_COUNTED = {
     "places.py": "where files lie",
     "data/limits.py": "how large an upload may be",
     "learners/cost.py": "estimates time and memory; a fit does not ask",
-    "learners/outside.py": "finds methods whose own sources are among the versions",
+    "learners/plugins.py": "finds methods whose own sources are among the versions",
     "experiments/run/memory.py": "measures the machine",
 }
 _KEPT_DIGESTS = 16  # of several trees and versions that share a cache

@@ -14,7 +14,9 @@ from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
-from labseq_core.learners.boosting_record import (
+from labseq_core.learners.bases.linear_learner import LinearLearner
+from labseq_core.learners.boosting.development import Development
+from labseq_core.learners.boosting.rounds import (
     NUMBERS,
     WORDS,
     EarlyStop,
@@ -24,8 +26,6 @@ from labseq_core.learners.boosting_record import (
     round_numbers,
 )
 from labseq_core.learners.cost import rounds_cost
-from labseq_core.learners.development import Development
-from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearWeights

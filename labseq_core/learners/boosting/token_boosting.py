@@ -8,7 +8,7 @@ import numpy as np
 
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.boosting import BOUND, PATIENCE, ROUNDS, SMOOTHING, BoostingLearner
+from labseq_core.learners.boosting.sequence_boosting import BOUND, PATIENCE, ROUNDS, SMOOTHING, BoostingLearner
 from labseq_core.learners.cost import rounds_cost
 from labseq_core.scoring.linear import LinearWeights
 

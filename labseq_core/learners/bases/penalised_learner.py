@@ -8,7 +8,7 @@ import numpy as np
 
 from labseq_core.chain import ChainStatistics, forward_backward
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.linear import LinearLearner
+from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.losses import Loss
 from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearScoring
