@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, pair_up
 from labseq_core.evaluation.metric import Metric
 
 POINT_COLUMNS = ("threshold", "answered", "correct", "coverage", "precision", "recall", "risk", "error_reduction")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, pair_up
 from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.evaluation.span import is_bio, spans_by_sequence_of
 from labseq_core.evaluation.token import share

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from labseq_core.evaluation._pairs import Labellings, LabelPairs, as_sequences, distinct_labels, encode, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, as_sequences, distinct_labels, encode, pair_up
 from labseq_core.evaluation.metric import Metric, Ratio
 from labseq_core.evaluation.token import share
 

@@ -14,7 +14,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials, forward_backward, max_marginals
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
-from labseq_core.evaluation._pairs import Labellings
+from labseq_core.evaluation.label_pairs import Labellings
 
 LOWEST, HIGHEST = 1e-2, 1e3
 STEPS_PER_DECADE = 2  # of the grid that finds the valley; the loss may have more than one

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labseq_core.checks import require
-from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, pair_up
 from labseq_core.evaluation.metric import Metric, Ratio
 
 if TYPE_CHECKING:

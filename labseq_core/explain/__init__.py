@@ -12,6 +12,7 @@ from labseq_core.explain.boosting import (
 )
 from labseq_core.explain.confidence import Answers, answers, has_probabilities, withheld_csv, withheld_rows
 from labseq_core.explain.contributions import Contributions, contributions, explains_by_observations, training_places
+from labseq_core.explain.gp_votes import needs_training_data_to_vote, observation_votes
 from labseq_core.explain.gram_view import (
     INFLUENCE_COLUMNS,
     Coefficients,
@@ -49,7 +50,6 @@ from labseq_core.explain.support import (
     training_rows,
 )
 from labseq_core.explain.trellis import Trellis, trellis
-from labseq_core.explain.votes import needs_training_data_to_vote, observation_votes
 from labseq_core.explain.weights import (
     has_weights,
     label_weights,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core.checks import require
+from labseq_core.explain.gp_votes import needs_training_data_to_vote, observation_votes
 from labseq_core.explain.sparse_gp import is_gp
-from labseq_core.explain.votes import needs_training_data_to_vote, observation_votes
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Kernel, Observations
 from labseq_core.kernels.blocks import KernelSide, small_block

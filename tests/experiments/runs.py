@@ -11,7 +11,8 @@ from labseq_core.experiments.plan.tasks import best_point, searches_before, task
 from labseq_core.experiments.results.collecting import collect
 from labseq_core.experiments.run.engine import artefact_name
 from labseq_core.experiments.run.one_task import TaskOutcome, run_task
-from labseq_core.experiments.service import run_id_of, run_row
+from labseq_core.experiments.service import run_row
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import RunStore
 from labseq_core.explain import Answers
 

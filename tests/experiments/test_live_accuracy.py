@@ -9,7 +9,7 @@ import pytest
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, export_run, import_run, result, status, submit
 from labseq_core.experiments.plan.tasks import tasks_of
-from labseq_core.experiments.results.curves import CURVE_POINTS, add_points
+from labseq_core.experiments.results.training_curves import CURVE_POINTS, add_points
 from labseq_core.experiments.run import live_accuracy
 from labseq_core.experiments.run.live_accuracy import EVERY, MOST_SEQUENCES, MOST_TOKENS, LiveAccuracy, sample_places
 from labseq_core.experiments.run.one_task import Cancelled, run_task

@@ -13,7 +13,7 @@ from labseq_core.compiling.routines import parallel_from
 from labseq_core.features import EncodedSequences, encode_attributes
 from labseq_core.losses import log_loss
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.scoring.sparse import collect_batch, score_batch
+from labseq_core.scoring.sparse_products import collect_batch, score_batch
 
 # Sums of at most a few dozen terms of size about one.
 SUM = {"rtol": 1e-12, "atol": 1e-12}

@@ -17,7 +17,9 @@ from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.results.run_results import MEASURED
 from labseq_core.experiments.run.one_task import data_hash
-from labseq_core.experiments.service import RunStatus, cancel, predictions, result, run_id_of, status, submit
+from labseq_core.experiments.run.status import RunStatus
+from labseq_core.experiments.service import cancel, predictions, result, status, submit
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import run_store
 from labseq_core.places import datasets_directory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, viterbi
-from labseq_core.evaluation._pairs import LabelPairs
+from labseq_core.evaluation.label_pairs import LabelPairs
 from labseq_core.evaluation.span import SegmentCounts, is_bio, segment_scores_of
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.linear import MovingPotentials

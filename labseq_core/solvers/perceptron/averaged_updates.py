@@ -6,7 +6,7 @@ import numpy as np
 
 from labseq_core.chain.recursions.maxima import viterbi_sequence
 from labseq_core.compiling.routines import compiled
-from labseq_core.scoring.sparse import score_positions
+from labseq_core.scoring.sparse_products import score_positions
 
 
 def blocks_of(order: np.ndarray, lengths: np.ndarray, n_tokens: int) -> list[np.ndarray]:

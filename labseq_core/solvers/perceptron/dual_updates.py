@@ -14,7 +14,7 @@ from labseq_core.chain.recursions.maxima import viterbi_sequence
 from labseq_core.compiling.routines import compiled
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.kernel_expansion import RunningScores
-from labseq_core.scoring.sparse import score_positions
+from labseq_core.scoring.sparse_products import score_positions
 
 
 @dataclass
