@@ -16,7 +16,7 @@ import numpy as np
 from labseq_core.chain.inference import exponentiated_edges
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.recursions import lockstep, sums
-from labseq_core.chain.recursions.batch import chunk_bounds, length_of
+from labseq_core.chain.recursions.batch import chunk_bounds, length_of, longest_among
 from labseq_core.compiling.routines import BatchRoutine, compiled, compiled_lanes
 
 CHUNKS = 32
@@ -289,9 +289,7 @@ def off_truth_one_by_one(
     """Few sequences, and those that the lanes cannot do; chunks: runs of `sequences`."""
     n_labels = node.shape[1]
     for chunk in range(first_chunk, end_chunk):
-        longest = 0
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, length_of(sequences[place], offsets))
+        longest = longest_among(sequences, chunks[chunk], chunks[chunk + 1], offsets)
         ahead, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
         emission, marginals = np.empty((longest, n_labels)), np.empty((longest, n_labels))
         scale, pairs = np.empty(longest), np.empty((longest, n_labels, n_labels))

@@ -67,11 +67,6 @@ def say_nothing(routine: str) -> None:
     """For processes that report themselves what they compile."""
 
 
-def refuse(routine: str) -> None:
-    """For processes in which others would wait."""
-    raise NotCompiledYet(routine)
-
-
 # Is told a routine (its name and the digest of its sources) that has no machine code, before it is compiled.
 on_miss: Callable[[str], None] = tell_once
 write_failed = False  # whether this process could not write some machine code

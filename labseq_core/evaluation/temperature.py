@@ -30,8 +30,6 @@ class TemperatureFit:
 
     temperature: float
     log_loss: float  # mean of -log p_T(true label)
-    log_loss_before: float  # the same at T = 1
-    at_bound: bool  # the search ended at 0.01 or 1000: probabilities want to be still surer, or still less so
     n_tokens: int  # that count: those whose true label is possible
 
 
@@ -46,9 +44,8 @@ def fit_temperature(
     loss = _Loss(_one_batch(potentials), y_true, classes)
     before, (found, value) = loss(0.0), _lowest_point(loss)
     if value >= before:
-        return TemperatureFit(1.0, before, before, False, loss.n_tokens)
-    at_bound = min(found - np.log(LOWEST), np.log(HIGHEST) - found) <= TOLERANCE
-    return TemperatureFit(float(np.exp(found)), value, before, bool(at_bound), loss.n_tokens)
+        return TemperatureFit(1.0, before, loss.n_tokens)
+    return TemperatureFit(float(np.exp(found)), value, loss.n_tokens)
 
 
 def marginals_at(potentials: ChainPotentials | Sequence[ChainPotentials], temperature: float) -> list[np.ndarray]:

@@ -260,11 +260,6 @@ def scored_parts(config: ExperimentConfig) -> list[Sequences]:
     return [scored_part(config, fold) for fold in range(max(1, config.folds))]
 
 
-def development_part(config: ExperimentConfig) -> Sequences | None:
-    """What some methods are followed on; none within cross-validation."""
-    return _split(config.dataset, config.sequences, config.folds, config.seed, 0)[1]
-
-
 def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
     """Parts and features of a fold; kept for the next method on the same fold."""
     return _prepare_once(config.features, config.dataset, config.sequences, config.folds, config.seed, fold)
