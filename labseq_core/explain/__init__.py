@@ -43,7 +43,6 @@ from labseq_core.explain.sparse_gp import (
 from labseq_core.explain.sparsity import used_share
 from labseq_core.explain.support import (
     has_support,
-    sparseness,
     support_csv,
     support_examples,
     support_figure,
@@ -67,7 +66,7 @@ __all__ = [
     "influences", "is_dense_gp", "is_gp", "is_sparse_gp", "label_weights", "largest_weights", "margin_row", "margins",
     "margins_csv", "nearly_as_good", "needs_training_data_to_vote", "observation_votes", "promised_log_losses",
     "read_sequence", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem", "sentence_of",
-    "shows_log_probabilities", "sizes_by_round", "sparse_path", "sparseness", "spectrum", "support_csv", "support_examples",
+    "shows_log_probabilities", "sizes_by_round", "sparse_path", "spectrum", "support_csv", "support_examples",
     "support_figure", "training_places", "training_rows", "transition_table", "trellis", "used_share", "weight_summary",
     "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip

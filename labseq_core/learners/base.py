@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays, save_archive
+from labseq_core.archives import LoadedArrays, facts_in, history_in, names_in, save_archive
 from labseq_core.chain import (
     ChainPotentials,
     best_rivals,
@@ -28,7 +28,6 @@ from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.cost import CostModel, gradient_cost
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
-from labseq_core.learners.saved_values import facts_in, history_in, names_in
 from labseq_core.progress import Callback, Recorder, Scores
 from labseq_core.scoring.model import Model, OwnScores
 

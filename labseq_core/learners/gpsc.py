@@ -15,8 +15,7 @@ from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
 from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import gp_iterations, kernel_cost, one_pass
-from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
-from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
+from labseq_core.learners.options import CONSTRAINTS, ETA, KERNEL, L2, MAX_ITER, MEMORY, ROUTE, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.explicit_expansion import ExplicitExpansion
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring

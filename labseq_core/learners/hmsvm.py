@@ -10,12 +10,11 @@ from labseq_core.archives import LoadedArrays
 from labseq_core.chain import path_scores, refuse_forbidden, viterbi
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map
+from labseq_core.kernels import Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.route import margin_costs, route_of_updates
 from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import kernel_cost
-from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
-from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.learners.options import CONSTRAINTS, KERNEL, MAX_ITER, MEMORY, ROUTE, SEED, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.linear import LinearModel, LinearScoring, LinearWeights
@@ -189,7 +188,7 @@ class HMSVM(KernelLearner):
         recorder.present = lambda other: model_now().potentials(other)
 
         def observe(iteration: int) -> dict:
-            if dev is None or not self._is_linear() or iteration % DEV_EVERY != 1:
+            if dev is None or not self.kernel.is_linear or iteration % DEV_EVERY != 1:
                 return {}
             return {"dev_accuracy": accuracy_now()}
 
@@ -205,9 +204,6 @@ class HMSVM(KernelLearner):
 
     # How it scores
 
-    def _is_linear(self) -> bool:
-        return self.kernel == Linear()
-
     def _features(
         self, encoded: EncodedSequences, observations: Observations | None, labels: np.ndarray
     ) -> ExplicitMargins | GramMargins:
@@ -216,13 +212,13 @@ class HMSVM(KernelLearner):
         if self.route_ == "gram":
             gram = Gram(self.kernel, observations, self._bytes)
             return GramMargins(gram, encoded.offsets, labels, n_labels, eta, constraints)
-        mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
+        mapped = encoded if self.kernel.is_linear else explicit_map(self.kernel, encoded)[1]
         return ExplicitMargins(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
 
     @property
     def _keeps_weights(self) -> bool:
         """Whether the model is weights of attributes; else it is an expansion in observations."""
-        return self._is_linear() and self.route != "gram"
+        return self.kernel.is_linear and self.route != "gram"
 
     def _model_of(
         self, observations: Observations | None, labels: np.ndarray, features: ExplicitMargins | GramMargins

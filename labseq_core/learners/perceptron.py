@@ -17,6 +17,10 @@ from labseq_core.solvers.perceptron.averaged_updates import blocks_of, perceptro
 
 BLOCK_TOKENS = 20_000  # between two looks at the callback
 
+EPOCHS = Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1")
+AVERAGED = Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones.")
+SHUFFLE = Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True)
+
 
 class StructuredPerceptron(LinearLearner):
     """Decodes each sequence with the current weights and moves them towards the truth where it is missed.
@@ -39,9 +43,9 @@ class StructuredPerceptron(LinearLearner):
     where = "thesis Algorithm 1"
     cost = epochs_cost(1e-9)
     options = (
-        Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1"),
-        Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones."),
-        Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True),
+        EPOCHS,
+        AVERAGED,
+        SHUFFLE,
         CONSTRAINTS,
         SEED,
         START_STOP,

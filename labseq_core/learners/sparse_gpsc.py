@@ -14,8 +14,7 @@ from labseq_core.kernels.route import GaussianWork, route_of_gaussian
 from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import DataSize, Options, kernel_cost
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
-from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
-from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.learners.options import CONSTRAINTS, ETA, MAX_ITER, MEMORY, ROUTE, SEED, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
 from labseq_core.scoring.kernel_features import FeatureGram

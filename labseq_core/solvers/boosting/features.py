@@ -93,13 +93,13 @@ class FeatureLists:
         return self.entry_position[places].astype(np.int64), values
 
 
-def longest_first(encoded: EncodedSequences) -> np.ndarray:
-    """The order of sequences that `FeatureLists` needs."""
+def order_by_length(encoded: EncodedSequences) -> np.ndarray:
+    """The order of sequences that `FeatureLists` needs: the longest first."""
     return np.argsort(-np.diff(encoded.offsets), kind="stable")
 
 
 def feature_lists(encoded: EncodedSequences, labels: np.ndarray, n_labels: int) -> FeatureLists:
-    """All lists of one training set, whose sequences are in the order of `longest_first`."""
+    """All lists of one training set, whose sequences are in the order of `order_by_length`."""
     offsets, n_attributes = encoded.offsets, encoded.n_attributes
     lengths = np.diff(offsets)
     part_bounds = _part_bounds(encoded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from labseq_core.chain.recursions.batch import longest_among
 from labseq_core.chain.recursions.maxima import viterbi_sequence
 from labseq_core.compiling.routines import compiled
 from labseq_core.scoring.sparse_products import score_positions
@@ -27,9 +28,7 @@ def perceptron_block(
     weights - sums / C. Gives the number of steps so far and the numbers of wrong labels and wrong sequences.
     """
     n_labels = edge_weights.shape[0]
-    longest = 0
-    for i in order:
-        longest = max(longest, offsets[i + 1] - offsets[i])
+    longest = longest_among(order, 0, order.size, offsets)
     node = np.empty((longest, n_labels))
     origin = np.zeros((longest, n_labels), dtype=np.int32)
     found = np.empty(longest, dtype=np.int64)

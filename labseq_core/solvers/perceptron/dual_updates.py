@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from labseq_core.chain.recursions.batch import longest_among
 from labseq_core.chain.recursions.maxima import viterbi_sequence
 from labseq_core.compiling.routines import compiled
 from labseq_core.features import EncodedSequences
@@ -132,9 +133,7 @@ def explicit_block(
     beta, delta, beta_sums, delta_sums, steps,
 ):  # fmt: skip
     n_labels = edge.shape[0]
-    longest = 0
-    for i in order:
-        longest = max(longest, offsets[i + 1] - offsets[i])
+    longest = longest_among(order, 0, order.size, offsets)
     node, origin = np.empty((longest, n_labels)), np.zeros((longest, n_labels), dtype=np.int32)
     found = np.empty(longest, dtype=np.int64)
     best, candidate, stop = np.empty(n_labels), np.empty(n_labels), np.zeros(n_labels)
