@@ -16,7 +16,7 @@ import numpy as np
 
 from labseq_core.checks import LabSeqError, require
 
-FORMAT = 1
+MODEL_FORMAT = 1
 _META = "meta"
 _PLAIN = (bool, int, float, str, type(None))
 # What numpy, zipfile and zlib raise on files that are something else, cut off or altered.
@@ -29,7 +29,7 @@ _DAMAGE = (
 def save_archive(path: str | Path, arrays: dict[str, np.ndarray], meta: dict) -> None:
     """Write arrays and JSON data; the file appears whole or not at all."""
     path = Path(path)
-    text = json.dumps({"labseq_format": FORMAT, **meta}, ensure_ascii=False)
+    text = json.dumps({"labseq_format": MODEL_FORMAT, **meta}, ensure_ascii=False)
     stored = {_META: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
@@ -63,9 +63,9 @@ def load_archive(source: str | Path | bytes) -> tuple[dict[str, np.ndarray], dic
         raise LabSeqError(f"there is no file {name}; check the name of the model file") from None
     except _DAMAGE:
         raise LabSeqError(broken) from None
-    if found != FORMAT:
+    if found != MODEL_FORMAT:
         fix = "install the version that wrote it"
-        raise LabSeqError(f"{name} has format {found}, this version reads {FORMAT}; {fix}")
+        raise LabSeqError(f"{name} has format {found}, this version reads {MODEL_FORMAT}; {fix}")
     return arrays, meta
 
 

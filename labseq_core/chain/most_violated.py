@@ -15,7 +15,7 @@ from labseq_core.chain.inference import path_scores
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.recursions import most_violated
 from labseq_core.chain.recursions.batch import CHUNK_POSITIONS, MAX_CHUNKS, longest_among
-from labseq_core.checks import as_label_indices, require
+from labseq_core.checks import as_label_indices, require_labellings
 from labseq_core.compiling.routines import BatchRoutine
 
 COUNTED_CELLS = 4_000_000  # numbers, 32 MB a thread: longer sequences are not counted distance by distance
@@ -64,7 +64,7 @@ def diverse_rivals(
     The first is the best of all but the given labels. The others exceed `least` (one number for each sequence of the
     batch; None: -inf) by at least this share of what the first one does.
     """
-    require(k >= 1, f"k is {k!r}; ask for at least one labelling")
+    require_labellings(k)
     arguments, labels, _, first = _prepare(potentials, labels, sequences)
     floor = np.full(len(potentials), -1e300) if least is None else np.ascontiguousarray(least, dtype=np.float64)
     found = np.empty((k, len(labels)), dtype=np.int64)

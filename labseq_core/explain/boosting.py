@@ -138,4 +138,4 @@ def bound_curves(
 def _require_rounds(learner: SequenceLearner) -> None:
     name = type(learner).__name__
     require(has_rounds(type(learner)), f"{name} has no rounds to show; choose a boosting method")
-    require(hasattr(learner, "_rounds"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()

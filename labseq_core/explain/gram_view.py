@@ -89,7 +89,7 @@ def coefficients(learner: GPSC | SparseGPSC, view: TrainingView) -> Coefficients
     """The coefficients that a model has or, if it was fitted by explicit features, those of `observation_votes`."""
     name = type(learner).__name__
     require(is_gp(type(learner)), f"{name} is no Gaussian process; choose GPSC or SparseGPSC")
-    require(hasattr(learner, "expansion_"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()
     expansion = learner.expansion_
     if needs_training_data_to_vote(learner):
         expansion = observation_votes(learner, view.encoded, view.labels)

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from labseq_core.chain import ChainPotentials
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require, require_labellings
 
 RECURSIONS = ("forward", "backward", "viterbi")
 
@@ -165,7 +165,7 @@ class Lattice:
 
     def k_best(self, k: int) -> list[tuple[np.ndarray, float]]:
         """The k best labellings with their scores, best first; fewer where fewer are allowed."""
-        require(k >= 1, f"k is {k}; ask for at least one labelling")
+        require_labellings(k)
         potentials, n_labels = self.potentials, self.potentials.n_labels
         edges = potentials.with_edge_per_position().edge
         scores = self.best[:1].copy()  # (rank, S): the best, second best, ... beginnings that end in each label

@@ -77,4 +77,4 @@ def support_csv(learner: HMSVM, **about: str) -> str:
 def _require_support(learner: SequenceLearner) -> None:
     name = type(learner).__name__
     require(has_support(type(learner)), f"{name} has no support sequences to show; choose HMSVM")
-    require(hasattr(learner, "_support"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()

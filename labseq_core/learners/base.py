@@ -35,6 +35,7 @@ Labels = Sequence[Sequence[str]]
 # What `fit` and `predict` take as X: encoded, a corpus, or attributes of each token as dicts, lists of names or words.
 Input = EncodedSequences | Sequences | Sequence[Sequence[Attributes]] | np.ndarray
 Labelled = Sequences | tuple[Input, Labels]  # a corpus, or a pair (X, y)
+DEV_EVERY = 10  # iterations of a minimiser between two looks at the development data
 EncodedPair = tuple[EncodedSequences, np.ndarray]  # observations and labels as arrays
 
 
@@ -148,7 +149,7 @@ class SequenceLearner:
         return self.model_.potentials(encoded)
 
     def fitted_model(self) -> Model:
-        """What was learned, also of a learner that scores in a way of its own."""
+        """What was learned, also of a learner that scores in a way of its own; an error if nothing was."""
         self._fitted("classes_")
         own = getattr(self, "model_", None)
         return own or OwnScores(type(self).__name__, self._potentials_of, self._arrays())

@@ -13,6 +13,7 @@ from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.base import DEV_EVERY
 from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import gp_iterations, kernel_cost, one_pass
 from labseq_core.learners.options import CONSTRAINTS, ETA, KERNEL, L2, MAX_ITER, MEMORY, ROUTE, TOL, Option
@@ -26,7 +27,6 @@ from labseq_core.solvers.smooth.lbfgs import minimise
 from labseq_core.solvers.smooth.newton_cg import minimise_newton
 from labseq_core.solvers.smooth.stopping import Minimum
 
-DEV_EVERY = 10  # iterations between two looks at the development data
 USUAL_RANK = 500
 EXACT_UP_TO = 30_000  # observations: all their kernel values are made once in some seconds
 GOAL = "the certificate is small enough"

@@ -15,7 +15,7 @@ from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import DataSize, Options, kernel_cost
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
 from labseq_core.learners.options import CONSTRAINTS, ETA, MAX_ITER, MEMORY, ROUTE, SEED, TOL, Option
-from labseq_core.progress import Recorder
+from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
 from labseq_core.scoring.kernel_features import FeatureGram
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
@@ -241,7 +241,7 @@ class SparseGPSC(KernelLearner):
 
     def _keep(self, observations: Observations, expansion: Expansion, basis, step: int, recorder: Recorder) -> None:
         if recorder.stopped:
-            self.stop_reason_ = "stopped by the callback"
+            self.stop_reason_ = STOPPED
         self.model_ = self._expansion_now(observations, expansion)
         self.objective_, self.n_iter_ = expansion.objective, step
         self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_positions

@@ -21,7 +21,7 @@ from labseq_core.experiments.service import comparisons, is_default, predictions
 from labseq_core.experiments.store.run_store import run_store
 from labseq_core.learners.registry import load_model
 
-FORMAT = 1
+RUN_FORMAT = 1
 MAX_BYTES = 2**30  # of one run, unpacked
 _ID = re.compile(r"([0-9a-f]{12})-[0-9a-f]{6}")
 _RUN, _ARTEFACTS = "run.json", "artefacts/"
@@ -90,7 +90,7 @@ def export_run(run_id: str) -> bytes:
     row = store.get(run_id)
     require(row is not None, f"{run_id} comes with LabSeq and is the same everywhere; export a run of your own")
     tasks = [{name: task[name] for name in _TASK} for task in store.tasks(run_id, outcomes=True)]
-    about = {"labseq_export": FORMAT, "run": {name: row[name] for name in _KEPT}, "tasks": tasks}
+    about = {"labseq_export": RUN_FORMAT, "run": {name: row[name] for name in _KEPT}, "tasks": tasks}
     files: dict[str, str | bytes] = {
         **_for_people(found),
         **run_tables(run_id),
@@ -172,8 +172,8 @@ def _unpacked(source: bytes | str | Path, name: str) -> tuple[dict, dict[str, by
             zipfile.BadZipFile):  # fmt: skip
         raise LabSeqError(f"{name} {_BROKEN}") from None
     require(
-        version == FORMAT,
-        f"{name} has format {version}, this version reads {FORMAT}; install the version that wrote it",
+        version == RUN_FORMAT,
+        f"{name} has format {version}, this version reads {RUN_FORMAT}; install the version that wrote it",
     )
     return about, {path.removeprefix(_ARTEFACTS).removesuffix(".npz"): data for path, data in files.items()}
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from labseq_core.chain import ChainStatistics, forward_backward
 from labseq_core.features import EncodedSequences
+from labseq_core.learners.base import DEV_EVERY
 from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.losses import Loss
 from labseq_core.progress import Recorder
@@ -17,7 +18,6 @@ from labseq_core.solvers.smooth.lbfgs_memory import add_multiple, dot
 from labseq_core.solvers.smooth.owlqn import minimise_l1
 from labseq_core.solvers.smooth.stopping import Minimum
 
-DEV_EVERY = 10  # iterations between two looks at the development data
 LEAST_CURVATURE = 0.01  # assumed where there is no penalty and no doubt left
 
 

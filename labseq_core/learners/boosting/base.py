@@ -27,7 +27,7 @@ from labseq_core.learners.boosting.rounds import (
 )
 from labseq_core.learners.cost import rounds_cost
 from labseq_core.learners.options import Option
-from labseq_core.progress import Recorder
+from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.boosting.booster import Booster, Round
 from labseq_core.solvers.boosting.features import feature_lists, order_by_length
@@ -105,7 +105,7 @@ class BoostingLearner(LinearLearner):
         watch = EarlyStop(development, self.patience, len(rows))
         recorder.present = partial(self._scored, weights)
         recorder.record(len(rows), finite_loss(booster.log_loss), 0.0, **dev_numbers(development))
-        why = "stopped by the callback"
+        why = STOPPED
         for number in range(1, self.rounds + 1):
             if recorder.stopped:
                 break

@@ -15,18 +15,17 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials
 from labseq_core.checks import LabSeqError
-from labseq_core.progress import Recorder
+from labseq_core.progress import STOPPED, Recorder
 from labseq_core.solvers.margin.feature_differences import MarginFeatures
 from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
 from labseq_core.solvers.margin.working_sets import Candidates
 from labseq_core.solvers.smooth.lbfgs_memory import dot
-from labseq_core.solvers.smooth.stopping import share_of_decades
+from labseq_core.solvers.smooth.stopping import ITERATION_LIMIT, ROUNDING, share_of_decades
 
 FIRST_BATCHES = 32  # of the first round: weights are of use before all sequences have been seen
 SWEEPS = 10  # in a round
 MOST_WANTED, MORE_EVERY = 10, 8  # labellings of a sequence at a time; one at first, one more every so many rounds
 MOST_MOMENTUM = 0.95  # share of a sweep that is gone on for
-ROUNDING = 1e-13  # relative, of the terms of the dual
 CALM, LONGEST_REST = 0.5, 8  # satisfied by so much: not looked at for up to so many rounds
 THINNEST = 1e-6  # a margin relative to the differences it separates; below, data count as not separable
 STUCK = 5  # rounds without ascent
@@ -190,7 +189,7 @@ class _Ascent:
     def verdict(self, iteration: int, max_iter: int) -> str | None:
         """Why it is over; None: it is not."""
         if self.recorder.stopped:
-            return "stopped by the callback"
+            return STOPPED
         if self.converged:
             return "the duality gap is small enough"
         if self.stuck >= STUCK and not self.exact:
@@ -199,7 +198,7 @@ class _Ascent:
             return "rounding errors allow no further ascent"
         if iteration >= max_iter:
             more = " before all margins were open; raise max_iter or allow slack" if self.primal == np.inf else ""
-            return f"the iteration limit was reached{more}"
+            return ITERATION_LIMIT + more
         return None
 
     def _uncounted(self) -> str:

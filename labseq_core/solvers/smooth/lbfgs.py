@@ -12,6 +12,7 @@ from labseq_core.progress import Recorder
 from labseq_core.solvers.smooth.lbfgs_memory import CurvatureMemory, add_multiple, dot
 from labseq_core.solvers.smooth.stopping import (
     NO_DESCENT,
+    ROUNDING,
     SMALL_GRADIENT,
     Descent,
     Function,
@@ -23,7 +24,6 @@ from labseq_core.solvers.smooth.stopping import (
 
 SUFFICIENT_DECREASE, CURVATURE = 1e-4, 0.9
 MAX_LINE_SEARCH = 30
-ROUNDING = 1e-13  # relative error of a sum over all sequences
 NEW_DIAGONAL_EVERY = 20  # iterations
 
 
