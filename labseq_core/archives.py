@@ -58,14 +58,14 @@ def load_archive(source: str | Path | bytes) -> tuple[dict[str, np.ndarray], dic
             stored = np.load(file, allow_pickle=False)
             arrays = {key: stored[key] for key in stored.files}
         meta = json.loads(arrays.pop(_META).tobytes())
-        found = meta.get("labseq_format")
+        version = meta.get("labseq_format")
     except FileNotFoundError:
         raise LabSeqError(f"there is no file {name}; check the name of the model file") from None
     except _DAMAGE:
         raise LabSeqError(broken) from None
-    if found != MODEL_FORMAT:
+    if version != MODEL_FORMAT:
         fix = "install the version that wrote it"
-        raise LabSeqError(f"{name} has format {found}, this version reads {MODEL_FORMAT}; {fix}")
+        raise LabSeqError(f"{name} has format {version}, this version reads {MODEL_FORMAT}; {fix}")
     return arrays, meta
 
 

@@ -114,8 +114,8 @@ CORE = [
     Break(
         "average-start-sign",
         "labseq_core/solvers/perceptron/averaged_updates.py",
-        "start_sums[found[0]] -= steps",
-        "start_sums[found[0]] += steps",
+        "start_sums[guessed[0]] -= steps",
+        "start_sums[guessed[0]] += steps",
         "averaged start weights of the perceptron are wrong",
         "learners/test_perceptron.py",
     ),

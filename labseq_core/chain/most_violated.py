@@ -35,9 +35,9 @@ def best_rivals(potentials: ChainPotentials, labels: np.ndarray, sequences: np.n
 
     Where there is no other labelling the score is -inf and the labels are the given ones.
     """
-    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
-    rivals_batch(*arguments, labels, found, scores, work=_work(potentials, arguments))
-    return Rivals(found, scores, scores)
+    arguments, labels, rival_labels, scores = _prepare(potentials, labels, sequences)
+    rivals_batch(*arguments, labels, rival_labels, scores, work=_work(potentials, arguments))
+    return Rivals(rival_labels, scores, scores)
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def diverse_rivals(
     require_labellings(k)
     arguments, labels, _, first = _prepare(potentials, labels, sequences)
     floor = np.full(len(potentials), -1e300) if least is None else np.ascontiguousarray(least, dtype=np.float64)
-    found = np.empty((k, len(labels)), dtype=np.int64)
+    rival_labels = np.empty((k, len(labels)), dtype=np.int64)
     counts, scores = np.zeros(first.size, dtype=np.int64), np.full((first.size, k), -np.inf)
     work = 2 * _work(potentials, arguments)
-    diverse_batch(*arguments, labels, float(loss), floor, float(share), found, scores, counts, work=work)
+    diverse_batch(*arguments, labels, float(loss), floor, float(share), rival_labels, scores, counts, work=work)
     scores[np.arange(k) >= counts[:, np.newaxis]] = -np.inf
-    return RivalLists(counts, scores, found)
+    return RivalLists(counts, scores, rival_labels)
 
 
 def slack_rescaled_rivals(
@@ -84,11 +84,11 @@ def slack_rescaled_rivals(
     """
     truth_scores = path_scores(potentials, labels)
     refuse_forbidden(truth_scores)
-    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
+    arguments, labels, rival_labels, scores = _prepare(potentials, labels, sequences)
     bounds = np.empty_like(scores)
     work = 4 * _work(potentials, arguments)
-    slack_rescaled_batch(*arguments, labels, truth_scores, int(cells), found, scores, bounds, work=work)
-    return Rivals(found, scores, bounds)
+    slack_rescaled_batch(*arguments, labels, truth_scores, int(cells), rival_labels, scores, bounds, work=work)
+    return Rivals(rival_labels, scores, bounds)
 
 
 def _prepare(potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None) -> tuple:
@@ -190,12 +190,12 @@ def slack_rescaled_batch(
     n_labels = node.shape[1]
     for chunk in range(first_chunk, end_chunk):
         longest = longest_among(sequences, chunks[chunk], chunks[chunk + 1], offsets)
-        best, found = np.empty((longest, n_labels)), np.empty(longest, dtype=np.int64)
+        best, tried = np.empty((longest, n_labels)), np.empty(longest, dtype=np.int64)
         for place in range(chunks[chunk], chunks[chunk + 1]):
             i = sequences[place]
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
             scores[place], bounds[place] = most_violated.slack_rescaled_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], truth_scores[i], cells, labels[begin:end],
-                best, found[: end - begin],
+                best, tried[: end - begin],
             )  # fmt: skip

@@ -252,7 +252,7 @@ def off_truth_in_log_domain(
 
 def off_truth(
     potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray, log_weights: np.ndarray,
-    inverse_probability: bool, found: OffTruth,
+    inverse_probability: bool, result: OffTruth,
 ) -> None:  # fmt: skip
     """Fill `found` for each of `sequences`, the longest first.
 
@@ -266,17 +266,17 @@ def off_truth(
     if np.diff(groups).max(initial=0) >= FEWEST_LANES:
         off_truth_batch(
             potentials.start, potentials.node, potentials.stop, offsets, *given, groups,
-            chunks_of_groups(groups, sequences, offsets), *edges, log_weights, inverse_probability, found.rows,
-            found.edge_rows, found.rest, found.log_probability, is_left,
+            chunks_of_groups(groups, sequences, offsets), *edges, log_weights, inverse_probability, result.rows,
+            result.edge_rows, result.rest, result.log_probability, is_left,
             work=3 * int(lengths[sequences].sum()) * potentials.n_labels**2,
         )  # fmt: skip
-    found.in_log_domain[sequences] = False
+    result.in_log_domain[sequences] = False
     left = sequences[is_left]
     if left.size:
         own = lengths[left]
         off_truth_one_by_one(
             potentials.start, potentials.node, potentials.edge_matrices, potentials.stop, offsets, labels, left,
-            chunk_bounds(np.append(0, np.cumsum(own))), *edges, log_weights, inverse_probability, *found,
+            chunk_bounds(np.append(0, np.cumsum(own))), *edges, log_weights, inverse_probability, *result,
             work=3 * int(own.sum()) * potentials.n_labels**2,
         )  # fmt: skip
 

@@ -58,7 +58,7 @@ def shifted_rest(
         in_range = in_range and abs(step) < -LOG_FLOOR
         shifted_edge[shift.previous_label, shift.label] *= math.exp(step) if in_range else 1.0
     in_range = in_range and abs(step) * float(np.abs(amounts).max(initial=0.0)) < -LOG_FLOOR
-    found = np.empty((3, sequences.size))
+    by_place = np.empty((3, sequences.size))
     common = (potentials.offsets, labels, ordered)
     feature = (amounts, int(shift.label), int(shift.previous_label), float(step))
     work = 4 * int(lengths.sum()) * potentials.n_labels**2
@@ -66,17 +66,17 @@ def shifted_rest(
     if in_range and np.diff(groups).max(initial=0) >= FEWEST_LANES:
         _shifted_batch(
             potentials.start, potentials.node, exp_edge[0], shifted_edge, shifted_edge.T.copy(), potentials.stop, *common,
-            groups, chunks_of_groups(groups, ordered, potentials.offsets), *feature, *found, is_left, work=work,
+            groups, chunks_of_groups(groups, ordered, potentials.offsets), *feature, *by_place, is_left, work=work,
         )  # fmt: skip
     left = np.flatnonzero(is_left)
     if left.size:
         _shifted_one_by_one(
             potentials.start, potentials.node, potentials.edge, exp_edge[0], shifted_edge, in_range, potentials.stop,
-            *common, left, chunk_bounds(np.append(0, np.cumsum(lengths[by_length][left]))), *feature, *found,
+            *common, left, chunk_bounds(np.append(0, np.cumsum(lengths[by_length][left]))), *feature, *by_place,
             work=work * left.size // sequences.size,
         )  # fmt: skip
-    in_given_order = np.empty_like(found)
-    in_given_order[:, by_length] = found
+    in_given_order = np.empty_like(by_place)
+    in_given_order[:, by_length] = by_place
     return ShiftedRest(*in_given_order)
 
 

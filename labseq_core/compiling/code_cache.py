@@ -187,10 +187,10 @@ class KeptCode(_Cache):
         if path is not None:
             # Whatever cannot be read is made again: a file cut short by a full disk, or one of another build.
             with contextlib.suppress(Exception):
-                found = CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
+                result = CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
                 with contextlib.suppress(OSError):
                     os.utime(path)  # used, says the clean-up
-                return found
+                return result
         on_miss(self.routine)
         return None
 

@@ -50,7 +50,7 @@ class SequenceCounts:
         require(len(parts) > 0, "parts is empty; give the counts of at least one fold")
         columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
         return cls(
-            **{name: np.concatenate(found) for name, found in columns.items() if all(x is not None for x in found)}
+            **{name: np.concatenate(folds) for name, folds in columns.items() if all(x is not None for x in folds)}
         )
 
     def __len__(self) -> int:
@@ -202,10 +202,10 @@ def _permutation_p(table: _Table, rounds: int, seed: int) -> list[float]:
     if not exact.all():
         a, b = first[~exact], second[~exact]
         summands = table.summands
-        found = np.abs(table.swapped_differences(summands.sum(axis=0), a, b)) * (1.0 - TIE)
+        observed = np.abs(table.swapped_differences(summands.sum(axis=0), a, b)) * (1.0 - TIE)
         hits = np.zeros(len(a), dtype=np.int64)
         for signs in _sign_blocks(len(summands), rounds, seed):
-            hits += (np.abs(table.swapped_differences(signs @ summands, a, b)) >= found).sum(axis=0)
+            hits += (np.abs(table.swapped_differences(signs @ summands, a, b)) >= observed).sum(axis=0)
         p_values[~exact] = (1 + hits) / (1 + rounds)
     return p_values.tolist()
 
@@ -232,8 +232,8 @@ def _bootstrap_intervals(table: _Table, rounds: int, seed: int) -> list[Interval
 
     drawn = [differences(weights @ columns) for weights in _weight_blocks(len(columns), rounds, seed)]
     low, high = np.quantile(np.concatenate(drawn), [LEVEL / 2.0, 1.0 - LEVEL / 2.0], axis=0)
-    found = differences(columns.sum(axis=0))
-    return [Interval(*row) for row in zip(found.tolist(), low.tolist(), high.tolist())]
+    observed = differences(columns.sum(axis=0))
+    return [Interval(*row) for row in zip(observed.tolist(), low.tolist(), high.tolist())]
 
 
 def _sign_blocks(n_sequences: int, rounds: int, seed: int) -> Iterator[np.ndarray]:

@@ -174,22 +174,22 @@ def model(run_id: str, label: str) -> SequenceLearner:
 def predictions(run_id: str, label: str) -> Predictions:
     """What a method of a finished run said of every token that it was scored on, in all folds."""
     if is_default(run_id):
-        found = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
+        said = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
     else:
         blobs = _blobs(run_id, label, "predictions")
-        found = Predictions.joined(map(Predictions.from_bytes, blobs.values())) if blobs else None
-    if found is None:
+        said = Predictions.joined(map(Predictions.from_bytes, blobs.values())) if blobs else None
+    if said is None:
         raise LabSeqError(f"run {run_id} has no predictions of {label!r}; run it again to get them")
-    return found
+    return said
 
 
 def comparisons(run_id: str, metric: str = "accuracy") -> list[dict]:
     """All pairs of methods of a finished run: difference, interval, and p values over sequences, as `compare_all` gives."""
-    found = result(run_id)
-    labels = [row["label"] for row in found.summary()]
+    run = result(run_id)
+    labels = [row["label"] for row in run.summary()]
     if len(labels) < 2:
         return []
-    return compare_all({label: predictions(run_id, label).counts() for label in labels}, metric, seed=found.config.seed)
+    return compare_all({label: predictions(run_id, label).counts() for label in labels}, metric, seed=run.config.seed)
 
 
 def list_runs(limit: int = 100, skip: int = 0, **filters: object) -> list[RunSummary]:
@@ -245,11 +245,11 @@ def delete(run_id: str) -> None:
 def notices() -> list[str]:
     """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now."""
     store = run_store()
-    found = [
+    damaged = [
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
     ]
-    return found + [engine.trouble for engine in _own_engines() if engine.trouble]
+    return damaged + [engine.trouble for engine in _own_engines() if engine.trouble]
 
 
 def _row(run_id: str) -> dict:
@@ -273,9 +273,9 @@ def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes]:
         row["number"]: TaskOutcome(row["outcome"]) for row in store.tasks(run_id, outcomes=True) if row["outcome"]
     }
     tasks = tasks_of(config)
-    found = {
+    by_fold = {
         tasks[number].fold: store.artefact(run_id, artefact_name(kind, number))
         for number in final_tasks(config, outcomes)
         if tasks[number].label == label
     }
-    return {fold: data for fold, data in found.items() if data is not None}
+    return {fold: data for fold, data in by_fold.items() if data is not None}

@@ -134,7 +134,7 @@ class Influence:
 def influences(
     learner: GPSC | SparseGPSC,
     view: TrainingView,
-    found: Coefficients,
+    coefficients: Coefficients,
     sentence: EncodedSequences,
     position: int,
     label: str | None = None,
@@ -148,10 +148,10 @@ def influences(
     column = known.index(label)
     score = float(learner.potentials(sentence)[0].node[position, column])
     here = Observations.of_positions(sentence.with_vocabulary(learner.vocabulary_))
-    values = _between(learner.kernel, here, np.array([position]), found.observations)[0]
-    beta = found.beta[:, column]
+    values = _between(learner.kernel, here, np.array([position]), coefficients.observations)[0]
+    beta = coefficients.beta[:, column]
     rows = []
-    for number, k, usual, own in zip(found.numbers, values.tolist(), found.usual.tolist(), beta.tolist()):
+    for number, k, usual, own in zip(coefficients.numbers, values.tolist(), coefficients.usual.tolist(), beta.tolist()):
         sizes = (k, usual, own, own * k, own * (k - usual))
         rows.append(view.about(number) | dict(zip(INFLUENCE_COLUMNS[-5:], sizes)))
     return Influence(label, score, rows)

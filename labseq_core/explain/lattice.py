@@ -176,7 +176,7 @@ class Lattice:
             scores = np.take_along_axis(reached, places, axis=0) + potentials.node[t]
             back.append(places)
         total = (scores + potentials.stop).ravel()
-        found = []
+        labellings = []
         for place in np.argsort(-total, kind="stable")[:k].tolist():
             if total[place] == -np.inf:
                 break
@@ -184,8 +184,8 @@ class Lattice:
             for places in reversed(back):
                 place = int(places[place // n_labels, place % n_labels])
                 labels.append(place % n_labels)
-            found.append((np.array(labels[::-1]), score))
-        return found
+            labellings.append((np.array(labels[::-1]), score))
+        return labellings
 
     def _traced(self, position: int, label: int, length: int | None = None) -> np.ndarray:
         labels = np.empty(length or position + 1, dtype=np.int64)

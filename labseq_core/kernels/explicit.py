@@ -109,13 +109,13 @@ def explicit_map(
 
 
 def _polynomials(kernel: Kernel, positions: Observations) -> list[Polynomials] | None:
-    found = []
+    polynomials = []
     for term in kernel.terms():
         if term.basic.polynomial is None:
             return None
         is_real = bool(positions.view(term.basic.attribute).values.size)
-        found.append(Polynomials(*term.basic.polynomial, is_real))
-    return found if all(part.exists for part in found) else None
+        polynomials.append(Polynomials(*term.basic.polynomial, is_real))
+    return polynomials if all(part.exists for part in polynomials) else None
 
 
 def _expanded(

@@ -204,8 +204,8 @@ class SequenceLearner:
     def k_best(self, X: Input, k: int) -> list[list[tuple[list[str], float]]]:
         """The k best labellings of each sequence with their scores, best first."""
         return [
-            [([self.classes_[label] for label in labels], score) for labels, score in found]
-            for found in k_best(self._batch(X), k)
+            [([self.classes_[label] for label in labels], score) for labels, score in best]
+            for best in k_best(self._batch(X), k)
         ]
 
     def marginals(self, X: Input) -> list[np.ndarray]:

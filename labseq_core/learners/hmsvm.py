@@ -192,14 +192,14 @@ class HMSVM(KernelLearner):
                 return {}
             return {"dev_accuracy": accuracy_now()}
 
-        found = maximise_margin(
+        optimum = maximise_margin(
             features, labels, rule, tol=float(self.tol), max_iter=self.max_iter, seed=self.seed, recorder=recorder,
             observe=observe,
         )  # fmt: skip
         self.model_ = model_now()
         if dev is not None:
             recorder.rows[-1]["dev_accuracy"] = accuracy_now()
-        self._keep(found, features.sets)
+        self._keep(optimum, features.sets)
         self._keep_support(features.sets, labels, encoded.offsets)
 
     # How it scores
@@ -242,17 +242,17 @@ class HMSVM(KernelLearner):
 
     # What is kept of the training
 
-    def _keep(self, found: MarginOptimum, sets: LabelSets) -> None:
-        self.primal_objective_, self.dual_objective_ = found.primal, found.dual
-        self.gap_, self.exact_ = found.primal - found.dual, found.exact
-        self.converged_, self.stop_reason_ = found.converged, found.why
-        self.n_iter_, self.n_sweeps_ = found.iterations, found.sweeps
-        self.working_set_size_ = sets.n_slots
+    def _keep(self, optimum: MarginOptimum, sets: LabelSets) -> None:
+        self.primal_objective_, self.dual_objective_ = optimum.primal, optimum.dual
+        self.gap_, self.exact_ = optimum.primal - optimum.dual, optimum.exact
+        self.converged_, self.stop_reason_ = optimum.converged, optimum.why
+        self.n_iter_, self.n_sweeps_ = optimum.iterations, optimum.sweeps
+        self.working_set_size_ = sets.n_members
 
     def _keep_support(self, sets: LabelSets, labels: np.ndarray, offsets: np.ndarray) -> None:
         """The labellings with α > 0 and the true labels of their sequences, and how many they are."""
         chosen = np.flatnonzero(sets.alpha)
-        owners = sets.sequence_of_slots()[chosen]
+        owners = sets.sequence_of_members()[chosen]
         examples = np.unique(owners)
         differences = np.concatenate(
             [np.zeros(0, dtype=np.int64)]
@@ -308,11 +308,11 @@ class HMSVM(KernelLearner):
         order = first + np.argsort(-support["alpha"][first:last], kind="stable")
         total = float(support["alpha"][first:last].sum())
         rows = [{"sequence": sequence, "labels": self._label_names(truth), "alpha": total, "is_truth": True}]
-        for slot in order.tolist():
-            own = slice(support["bounds"][slot], support["bounds"][slot + 1])
+        for member in order.tolist():
+            own = slice(support["bounds"][member], support["bounds"][member + 1])
             labels = truth.copy()
             labels[support["position"][own]] = support["label"][own]
-            alpha = float(support["alpha"][slot])
+            alpha = float(support["alpha"][member])
             rows.append({"sequence": sequence, "labels": self._label_names(labels), "alpha": alpha, "is_truth": False})
         return rows
 

@@ -159,12 +159,12 @@ class SparseGPSC(KernelLearner):
 
         def row() -> dict:
             share = float(np.mean(touched[observations.rows]))
-            found = {
+            columns = {
                 "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
                 "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
-            return found | follow.accuracy(self.eta * expansion.delta)
+            return columns | follow.accuracy(self.eta * expansion.delta)
 
         def fit(paths: Collection[Path], how: Stopping) -> None:
             done = len(basis.seen) / wanted
@@ -296,5 +296,5 @@ class _Following:
             return {}
         encoded, labels = self._dev
         scores = np.zeros((len(self._own), len(edge))) + self._scores
-        found = potentials_of_scores(scores[self._own.rows], edge, self._constraints, encoded.offsets)
-        return {"dev_accuracy": float(np.mean(viterbi(found).labels == labels))}
+        potentials = potentials_of_scores(scores[self._own.rows], edge, self._constraints, encoded.offsets)
+        return {"dev_accuracy": float(np.mean(viterbi(potentials).labels == labels))}

@@ -72,8 +72,8 @@ class LabellingsInOrder:
                 *self._arguments, self._ahead, self._follower, self._threshold, before + number, self._counts,
                 self._heap_score, self._heap_set, self._taken, self._scores,
             )  # fmt: skip
-        found = slice(before, int(self._counts[0]))
-        return self._taken[found], self._scores[found]
+        new = slice(before, int(self._counts[0]))
+        return self._taken[new], self._scores[new]
 
 
 def _grown(array: np.ndarray, size: int) -> np.ndarray:

@@ -288,12 +288,12 @@ class Engine:
         elif len(run.outcomes) + len(run.failures) >= len(run.tasks):
             first = run.failures[min(run.failures)] if run.failures else None
             try:
-                found = collect(run.config, run.outcomes, run.failures)
+                metrics = collect(run.config, run.outcomes, run.failures)
             except Exception as problem:
                 run.state, run.error = "failed", f"internal error ({type(problem).__name__}) in putting it together"
                 return
-            if found["rows"]:
-                run.state, run.metrics = "done", found
+            if metrics["rows"]:
+                run.state, run.metrics = "done", metrics
             else:
                 run.state, run.error = "failed", first
 

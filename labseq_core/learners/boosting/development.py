@@ -85,8 +85,8 @@ class Development:
         if not self._spans:
             return np.zeros(3, dtype=np.int64)
         rows, offsets = _rows_of(self._potentials.offsets, sequences)
-        found = segment_scores_of(LabelPairs(self._classes, self._codes[rows], self._guess[rows], offsets))
-        return np.array([found.correct, found.predicted, found.true])
+        spans = segment_scores_of(LabelPairs(self._classes, self._codes[rows], self._guess[rows], offsets))
+        return np.array([spans.correct, spans.predicted, spans.true])
 
 
 def _rows_of(offsets: np.ndarray, sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

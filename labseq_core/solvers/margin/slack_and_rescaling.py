@@ -86,10 +86,10 @@ class MarginRule:
         if self.slack == "labelling":
             return self._all_violations(potentials, truth, sequences)
         if self.rescale == "slack":
-            found = slack_rescaled_rivals(potentials, truth, sequences)
-            largest, bounds = found.scores, found.bounds
+            worst = slack_rescaled_rivals(potentials, truth, sequences)
+            largest, bounds = worst.scores, worst.bounds
             some = sequences[largest > 0.0]
-            candidates = Candidates.whole(some, found.labels, potentials.offsets)
+            candidates = Candidates.whole(some, worst.labels, potentials.offsets)
             if wanted > 1 and some.size:
                 # F > F(y*) - 1 is what violates this margin, at any distance.
                 least = path_scores(potentials, truth) - 1.0

@@ -82,14 +82,14 @@ def minimise(
             pairs.clear()
             direction, slope = pairs.direction(here.gradient)
         first_step = 1.0 if pairs.order else 1.0 / max(1.0, space.norm(direction))
-        found = line_search(function, here, slope, direction, first_step, space)
-        if not found.is_progress(here):
+        reached = line_search(function, here, slope, direction, first_step, space)
+        if not reached.is_progress(here):
             if pairs.order:  # try once more along the gradient itself
                 pairs.clear()
                 continue
             return here.end(NO_DESCENT)
-        pairs.add(here.point, found.point, here.gradient, found.gradient)
-        here.move(found.point, found.value, found.gradient, found.norm)
+        pairs.add(here.point, reached.point, here.gradient, reached.gradient)
+        here.move(reached.point, reached.value, reached.gradient, reached.norm)
     return here.end()
 
 
