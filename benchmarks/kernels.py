@@ -37,7 +37,7 @@ from labseq_core.cli import OneLineParser
 from labseq_core.data.catalogue import dataset_info
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
-from labseq_core.evaluation import abstention_of_marginals, evaluate
+from labseq_core.evaluation import abstention_curve, evaluate, top_labels
 from labseq_core.features import EncodedSequences, encode_attributes
 from labseq_core.kernels import Kernel
 from labseq_core.learners.base import SequenceLearner
@@ -221,7 +221,7 @@ def abstaining(model: SequenceLearner, test: EncodedSequences, truth: list) -> d
     """By what share the error falls when the least probable tokens are withheld."""
     if not model.probabilistic:
         return {}
-    curve = abstention_of_marginals(truth, model.marginals(test), model.classes_)
+    curve = abstention_curve(truth, *top_labels(model.marginals(test), model.classes_))
     return {"fall": curve.at(curve.threshold_for(ANSWERED)).error_reduction, "aurc": curve.aurc}
 
 

@@ -1,4 +1,4 @@
-"""Archives of arrays and JSON in one npz file, never pickle. Knows no learner."""
+"""Archives of arrays and JSON in one npz file, never pickle, read as if a stranger had written them. Knows no learner."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import os
 import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
 
-FORMAT = 1
+MODEL_FORMAT = 1
 _META = "meta"
+_PLAIN = (bool, int, float, str, type(None))
 # What numpy, zipfile and zlib raise on files that are something else, cut off or altered.
 _DAMAGE = (
     OSError, ValueError, KeyError, EOFError, AttributeError, NotImplementedError, RuntimeError, MemoryError,
@@ -27,7 +29,7 @@ _DAMAGE = (
 def save_archive(path: str | Path, arrays: dict[str, np.ndarray], meta: dict) -> None:
     """Write arrays and JSON data; the file appears whole or not at all."""
     path = Path(path)
-    text = json.dumps({"labseq_format": FORMAT, **meta}, ensure_ascii=False)
+    text = json.dumps({"labseq_format": MODEL_FORMAT, **meta}, ensure_ascii=False)
     stored = {_META: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
@@ -56,14 +58,14 @@ def load_archive(source: str | Path | bytes) -> tuple[dict[str, np.ndarray], dic
             stored = np.load(file, allow_pickle=False)
             arrays = {key: stored[key] for key in stored.files}
         meta = json.loads(arrays.pop(_META).tobytes())
-        found = meta.get("labseq_format")
+        version = meta.get("labseq_format")
     except FileNotFoundError:
         raise LabSeqError(f"there is no file {name}; check the name of the model file") from None
     except _DAMAGE:
         raise LabSeqError(broken) from None
-    if found != FORMAT:
+    if version != MODEL_FORMAT:
         fix = "install the version that wrote it"
-        raise LabSeqError(f"{name} has format {found}, this version reads {FORMAT}; {fix}")
+        raise LabSeqError(f"{name} has format {version}, this version reads {MODEL_FORMAT}; {fix}")
     return arrays, meta
 
 
@@ -123,3 +125,33 @@ class LoadedArrays(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._arrays)
+
+
+def names_in(meta: dict, key: str) -> list[str]:
+    """A list of texts, each once."""
+    names = meta[key]
+    fits = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    require(fits and len(set(names)) == len(names), f"{key} is no list of different texts")
+    return names
+
+
+def facts_in(meta: dict, declared: Sequence[str]) -> dict[str, Any]:
+    """The fitted numbers and texts that a method has declared, all of them and no other; counts are whole numbers."""
+    facts = meta["facts"]
+    require(isinstance(facts, dict) and set(facts) == set(declared), f"facts are not {', '.join(declared) or 'empty'}")
+    for name, value in facts.items():
+        require(isinstance(value, _PLAIN), f"{name} is no number or text")
+        is_count = name.startswith("n_") or name == "best_round_"
+        fits = value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+        require(not is_count or fits, f"{name} is no whole number")
+        require(name not in ("route_", "stop_reason_") or isinstance(value, str), f"{name} is no text")
+    return facts
+
+
+def history_in(meta: dict) -> list[dict]:
+    """A row per iteration."""
+    rows = meta["history"]
+    require(isinstance(rows, list) and all(isinstance(row, dict) for row in rows), "history is no list of rows")
+    plain = all(isinstance(key, str) and isinstance(value, _PLAIN) for row in rows for key, value in row.items())
+    require(plain, "history has what is no number")
+    return rows

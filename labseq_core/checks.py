@@ -16,6 +16,12 @@ def require(condition: bool, message: str) -> None:
         raise LabSeqError(message)
 
 
+def require_labellings(k: int) -> None:
+    """How many labellings are asked for: at least one."""
+    whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
+    require(whole and k >= 1, f"k is {k!r}; ask for at least one labelling")
+
+
 def as_floats(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> np.ndarray:
     """`value` as a C-contiguous float64 array of the given shape (None: any size). -inf is allowed, NaN and +inf are not."""
     array = np.ascontiguousarray(value, dtype=np.float64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+STOPPED = "stopped by the callback"  # why a fit ended
 Scores = Callable[[Any], Any]  # how a model, finished or not, scores: EncodedSequences -> ChainPotentials
 
 

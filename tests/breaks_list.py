@@ -68,7 +68,7 @@ CORE = [
         "kept += start[right]",
         "kept += 0.0",
         "the best other labelling is missed where start scores matter, and margins are too wide",
-        "chain/test_rivals.py",
+        "chain/test_most_violated.py",
     ),
     Break(
         "slack-margin-turned",
@@ -76,7 +76,7 @@ CORE = [
         "here = h * (1.0 - truth_score + counted",
         "here = h * (1.0 + truth_score - counted",
         "slack rescaling looks for the labelling that violates its margin least",
-        "chain/test_rivals.py",
+        "chain/test_most_violated.py",
     ),
     Break(
         "inside-may-begin",
@@ -114,8 +114,8 @@ CORE = [
     Break(
         "average-start-sign",
         "labseq_core/solvers/perceptron/averaged_updates.py",
-        "start_sums[found[0]] -= steps",
-        "start_sums[found[0]] += steps",
+        "start_sums[guessed[0]] -= steps",
+        "start_sums[guessed[0]] += steps",
         "averaged start weights of the perceptron are wrong",
         "learners/test_perceptron.py",
     ),
@@ -264,7 +264,7 @@ CORE = [
     ),
     Break(
         "warm-start-stop",
-        "labseq_core/learners/linear.py",
+        "labseq_core/learners/bases/linear_learner.py",
         "            if self.start_stop:",
         "            if before is not None:",
         "a warm start from a model with start weights gives them to one without",
@@ -354,7 +354,7 @@ CORE = [
         "_is(tag_before, _O, _E, _S)) | (inside & other_kind)",
         "_is(tag_before, _O, _E, _S))",
         "I-LOC after I-PER begins no span: F1 differs from conlleval's",
-        "evaluation/test_segment.py",
+        "evaluation/test_span.py",
     ),
     Break(
         "reliability-edges",
@@ -510,7 +510,7 @@ ENGINE = [
     ),
     Break(
         "curve-cut-twice",
-        "labseq_core/experiments/results/curves.py",
+        "labseq_core/experiments/results/training_curves.py",
         "width = 2.0 ** math.ceil(math.log2(max((max(logarithms) - min(logarithms)) / _STEPS, 1e-9)))",
         "width = max((max(logarithms) - min(logarithms)) / _STEPS, 1e-9)",
         "curves of long trainings lose more and more of their middle",

@@ -123,8 +123,8 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("command", ERRORS)
-def test_every_error_is_one_line(corpus, capsys, command):
+def error_of(command: str, capsys) -> str:
+    """What a command that cannot be carried out says: one line."""
     try:
         code = main(command.split())
     except SystemExit as leaving:
@@ -132,9 +132,15 @@ def test_every_error_is_one_line(corpus, capsys, command):
     shown = capsys.readouterr().err
     assert code == 2
     assert len(shown.strip().splitlines()) == 1, shown
+    assert "Traceback" not in shown
+    return shown
+
+
+@pytest.mark.parametrize("command", ERRORS)
+def test_every_error_is_one_line(corpus, capsys, command):
+    shown = error_of(command, capsys)
     assert ERRORS[command] in shown
     assert str(corpus) not in shown
-    assert "Traceback" not in shown
 
 
 def test_benchmarks_that_are_not_installed_are_missed_in_one_line(tmp_path):

@@ -14,6 +14,7 @@ import pytest
 from labseq_core.cli import main
 from labseq_core.experiments import MethodChoice, list_runs, result, status
 from tests.experiments.runs import PATIENCE, quick, trained_here
+from tests.test_cli import error_of
 
 
 @pytest.fixture(autouse=True)
@@ -154,12 +155,4 @@ ERRORS = {
 @pytest.mark.parametrize("command", ERRORS)
 def test_every_error_is_one_line(capsys, command, monkeypatch):
     monkeypatch.setenv("LABSEQ_SCHEDULER", "")
-    try:
-        code = main(command.split())
-    except SystemExit as leaving:
-        code = leaving.code
-    shown = capsys.readouterr().err
-    assert code == 2
-    assert len(shown.strip().splitlines()) == 1, shown
-    assert ERRORS[command] in shown
-    assert "Traceback" not in shown
+    assert ERRORS[command] in error_of(command, capsys)

@@ -15,11 +15,8 @@ from labseq_core.chain.inference import (
 from labseq_core.chain.most_violated import (
     RivalLists,
     Rivals,
-    best_at_distance,
     best_rivals,
     diverse_rivals,
-    hamming_maxima,
-    loss_augmented_viterbi,
     slack_rescaled_rivals,
 )
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
@@ -27,7 +24,7 @@ from labseq_core.chain.recursions.lazy_k_best import LabellingsInOrder
 
 __all__ = [
     "BestLabelling", "ChainPotentials", "ChainStatistics", "LabellingsInOrder", "Posterior", "Rest", "RivalLists", "Rivals",
-    "best_at_distance", "best_rivals", "covariance_product", "diverse_rivals", "forward_backward", "hamming_maxima", "k_best",
-    "loss_augmented_viterbi", "max_marginals", "path_scores", "path_statistics", "refuse_forbidden", "rest_of",
+    "best_rivals", "covariance_product", "diverse_rivals", "forward_backward", "k_best",
+    "max_marginals", "path_scores", "path_statistics", "refuse_forbidden", "rest_of",
     "slack_rescaled_rivals", "subtract_path", "viterbi",
 ]  # fmt: skip

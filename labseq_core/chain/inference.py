@@ -10,7 +10,7 @@ from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
 from labseq_core.chain.recursions import batch
 from labseq_core.chain.recursions.scores import subtract_path_counts
 from labseq_core.chain.recursions.sums import exponentiate_edges
-from labseq_core.checks import LabSeqError, as_label_indices, require
+from labseq_core.checks import LabSeqError, as_label_indices, require_labellings
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ def viterbi(potentials: ChainPotentials) -> BestLabelling:
 
 def k_best(potentials: ChainPotentials, k: int) -> list[list[tuple[np.ndarray, float]]]:
     """The k best distinct labellings of each sequence as (labels, score), best first; fewer where fewer are allowed."""
-    whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
-    require(whole and k >= 1, f"k is {k!r}; ask for at least one labelling")
+    require_labellings(k)
     k, n_labels = int(k), potentials.n_labels
     # No sequence has more than S^l labellings: a short batch must not pay for a huge k.
     longest = int(np.diff(potentials.offsets).max(initial=1))

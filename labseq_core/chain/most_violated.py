@@ -1,4 +1,4 @@
-"""Labellings that rival given ones in a batch: the best other one, the worst violation of a margin, the best at a distance.
+"""Labellings that rival given ones in a batch: the best other one, those that violate a margin most.
 
 Each sequence is decoded on its own, so results do not depend on threads. `sequences` names those that are looked at (None:
 all); labels come back for all positions, and are the given ones in sequences that are not looked at.
@@ -14,9 +14,8 @@ from labseq_core.chain.derivatives import refuse_forbidden
 from labseq_core.chain.inference import path_scores
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.recursions import most_violated
-from labseq_core.chain.recursions.batch import CHUNK_POSITIONS, MAX_CHUNKS
-from labseq_core.chain.recursions.scores import largest_at
-from labseq_core.checks import as_label_indices, require
+from labseq_core.chain.recursions.batch import CHUNK_POSITIONS, MAX_CHUNKS, longest_among
+from labseq_core.checks import as_label_indices, require_labellings
 from labseq_core.compiling.routines import BatchRoutine
 
 COUNTED_CELLS = 4_000_000  # numbers, 32 MB a thread: longer sequences are not counted distance by distance
@@ -36,19 +35,9 @@ def best_rivals(potentials: ChainPotentials, labels: np.ndarray, sequences: np.n
 
     Where there is no other labelling the score is -inf and the labels are the given ones.
     """
-    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
-    rivals_batch(*arguments, labels, found, scores, work=_work(potentials, arguments))
-    return Rivals(found, scores, scores)
-
-
-def loss_augmented_viterbi(
-    potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None = None, loss: float = 1.0
-) -> Rivals:
-    """argmax of F(x, y) + loss Δ(y), Δ the number of positions that differ from the given labels. These may be the answer."""
-    require(np.isfinite(loss), f"loss is {loss!r}; give a finite weight of the Hamming distance")
-    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
-    loss_augmented_batch(*arguments, labels, float(loss), found, scores, work=_work(potentials, arguments))
-    return Rivals(found, scores, scores)
+    arguments, labels, rival_labels, scores = _prepare(potentials, labels, sequences)
+    rivals_batch(*arguments, labels, rival_labels, scores, work=_work(potentials, arguments))
+    return Rivals(rival_labels, scores, scores)
 
 
 @dataclass(frozen=True)
@@ -75,15 +64,15 @@ def diverse_rivals(
     The first is the best of all but the given labels. The others exceed `least` (one number for each sequence of the
     batch; None: -inf) by at least this share of what the first one does.
     """
-    require(k >= 1, f"k is {k!r}; ask for at least one labelling")
+    require_labellings(k)
     arguments, labels, _, first = _prepare(potentials, labels, sequences)
     floor = np.full(len(potentials), -1e300) if least is None else np.ascontiguousarray(least, dtype=np.float64)
-    found = np.empty((k, len(labels)), dtype=np.int64)
+    rival_labels = np.empty((k, len(labels)), dtype=np.int64)
     counts, scores = np.zeros(first.size, dtype=np.int64), np.full((first.size, k), -np.inf)
     work = 2 * _work(potentials, arguments)
-    diverse_batch(*arguments, labels, float(loss), floor, float(share), found, scores, counts, work=work)
+    diverse_batch(*arguments, labels, float(loss), floor, float(share), rival_labels, scores, counts, work=work)
     scores[np.arange(k) >= counts[:, np.newaxis]] = -np.inf
-    return RivalLists(counts, scores, found)
+    return RivalLists(counts, scores, rival_labels)
 
 
 def slack_rescaled_rivals(
@@ -95,40 +84,11 @@ def slack_rescaled_rivals(
     """
     truth_scores = path_scores(potentials, labels)
     refuse_forbidden(truth_scores)
-    arguments, labels, found, scores = _prepare(potentials, labels, sequences)
+    arguments, labels, rival_labels, scores = _prepare(potentials, labels, sequences)
     bounds = np.empty_like(scores)
     work = 4 * _work(potentials, arguments)
-    slack_rescaled_batch(*arguments, labels, truth_scores, int(cells), found, scores, bounds, work=work)
-    return Rivals(found, scores, bounds)
-
-
-def hamming_maxima(potentials: ChainPotentials, labels: np.ndarray) -> list[np.ndarray]:
-    """M[h] for each sequence, h = 0 .. l: the highest F(x, y) over labellings that differ from the given one in h positions.
-
-    O(l² S²) a sequence; -inf where there is no such labelling.
-    """
-    arguments, labels, found, _ = _prepare(potentials, labels, None)
-    maxima = np.empty(len(found) + len(potentials))
-    nowhere = np.full(len(potentials), -1)
-    hamming_batch(*arguments, labels, nowhere, found, maxima, work=_work(potentials, arguments))
-    return [maxima[begin + i : end + i + 1] for i, (begin, end) in enumerate(_bounds(potentials))]
-
-
-def best_at_distance(potentials: ChainPotentials, labels: np.ndarray, distances: np.ndarray) -> Rivals:
-    """The best labelling of each sequence that differs from the given one in so many positions (one number a sequence)."""
-    distances = np.ascontiguousarray(distances, dtype=np.int64)
-    lengths = np.diff(potentials.offsets)
-    fits = distances.shape == lengths.shape and bool(((distances >= 0) & (distances <= lengths)).all())
-    require(fits, "distances must hold one number from 0 to its length for each sequence")
-    arguments, labels, found, _ = _prepare(potentials, labels, None)
-    maxima = np.empty(len(found) + len(potentials))
-    hamming_batch(*arguments, labels, distances, found, maxima, work=_work(potentials, arguments))
-    scores = maxima[potentials.offsets[:-1] + np.arange(len(potentials)) + distances]
-    return Rivals(found, scores, scores)
-
-
-def _bounds(potentials: ChainPotentials) -> zip:
-    return zip(potentials.offsets[:-1].tolist(), potentials.offsets[1:].tolist())
+    slack_rescaled_batch(*arguments, labels, truth_scores, int(cells), rival_labels, scores, bounds, work=work)
+    return Rivals(rival_labels, scores, bounds)
 
 
 def _prepare(potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray | None) -> tuple:
@@ -160,33 +120,13 @@ def rivals_batch(
 ):
     n_labels = node.shape[1]
     for chunk in range(first_chunk, end_chunk):
-        longest = 0
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
+        longest = longest_among(sequences, chunks[chunk], chunks[chunk + 1], offsets)
         best, followed = np.empty((longest, n_labels)), np.empty(longest)
         for place in range(chunks[chunk], chunks[chunk + 1]):
             begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
             scores[place] = most_violated.rival_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], labels[begin:end], best, followed
-            )
-
-
-@BatchRoutine
-def loss_augmented_batch(
-    first_chunk, end_chunk, start, node, edge, stop, offsets, stride, sequences, chunks, truth, loss, labels, scores
-):
-    n_labels = node.shape[1]
-    for chunk in range(first_chunk, end_chunk):
-        longest = 0
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
-        best = np.empty((longest, n_labels))
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            begin, end = offsets[sequences[place]], offsets[sequences[place] + 1]
-            edges = edge[stride * begin : stride * end + (1 - stride)]
-            scores[place] = most_violated.loss_augmented_sequence(
-                node[begin:end], start, stop, edges, stride, truth[begin:end], loss, labels[begin:end], best
             )
 
 
@@ -212,9 +152,7 @@ def diverse_batch(
 ):
     n_labels, k = node.shape[1], labels.shape[0]
     for chunk in range(first_chunk, end_chunk):
-        longest = 0
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
+        longest = longest_among(sequences, chunks[chunk], chunks[chunk + 1], offsets)
         best, ahead = np.empty((longest, n_labels)), np.empty((longest, n_labels))
         through, rows = np.empty((longest, n_labels)), np.empty((k, longest), dtype=np.int64)
         for place in range(chunks[chunk], chunks[chunk + 1]):
@@ -251,51 +189,13 @@ def slack_rescaled_batch(
 ):
     n_labels = node.shape[1]
     for chunk in range(first_chunk, end_chunk):
-        longest = 0
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, offsets[sequences[place] + 1] - offsets[sequences[place]])
-        best, found = np.empty((longest, n_labels)), np.empty(longest, dtype=np.int64)
+        longest = longest_among(sequences, chunks[chunk], chunks[chunk + 1], offsets)
+        best, tried = np.empty((longest, n_labels)), np.empty(longest, dtype=np.int64)
         for place in range(chunks[chunk], chunks[chunk + 1]):
             i = sequences[place]
             begin, end = offsets[i], offsets[i + 1]
             edges = edge[stride * begin : stride * end + (1 - stride)]
             scores[place], bounds[place] = most_violated.slack_rescaled_sequence(
                 node[begin:end], start, stop, edges, stride, truth[begin:end], truth_scores[i], cells, labels[begin:end],
-                best, found[: end - begin],
+                best, tried[: end - begin],
             )  # fmt: skip
-
-
-@BatchRoutine
-def hamming_batch(
-    first_chunk,
-    end_chunk,
-    start,
-    node,
-    edge,
-    stop,
-    offsets,
-    stride,
-    sequences,
-    chunks,
-    truth,
-    distances,
-    labels,
-    maxima,
-):
-    """maxima: sequence i owns its l + 1 entries from offsets[i] + i; a distance below 0 asks for no labels."""
-    n_labels = node.shape[1]
-    for chunk in range(first_chunk, end_chunk):
-        message = np.empty(n_labels)
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            i = sequences[place]
-            begin, end = offsets[i], offsets[i + 1]
-            edges = edge[stride * begin : stride * end + (1 - stride)]
-            # Two positions are enough for the maxima themselves; going back needs all.
-            kept = end - begin if distances[i] >= 0 else min(2, end - begin)
-            best = np.empty((kept, end - begin + 1, n_labels))
-            most_violated.hamming_sequence(node[begin:end], start, stop, edges, stride, truth[begin:end], best, message)
-            for h in range(end - begin + 1):
-                last = best[(end - begin - 1) % kept, h]
-                maxima[begin + i + h] = last[largest_at(last)]
-            if distances[i] >= 0 and maxima[begin + i + distances[i]] > -np.inf:
-                most_violated.trace_distance(edges, stride, truth[begin:end], distances[i], best, labels[begin:end])

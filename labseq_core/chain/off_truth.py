@@ -16,7 +16,7 @@ import numpy as np
 from labseq_core.chain.inference import exponentiated_edges
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.recursions import lockstep, sums
-from labseq_core.chain.recursions.batch import chunk_bounds, length_of
+from labseq_core.chain.recursions.batch import chunk_bounds, length_of, longest_among
 from labseq_core.compiling.routines import BatchRoutine, compiled, compiled_lanes
 
 CHUNKS = 32
@@ -252,7 +252,7 @@ def off_truth_in_log_domain(
 
 def off_truth(
     potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray, log_weights: np.ndarray,
-    inverse_probability: bool, found: OffTruth,
+    inverse_probability: bool, result: OffTruth,
 ) -> None:  # fmt: skip
     """Fill `found` for each of `sequences`, the longest first.
 
@@ -266,17 +266,17 @@ def off_truth(
     if np.diff(groups).max(initial=0) >= FEWEST_LANES:
         off_truth_batch(
             potentials.start, potentials.node, potentials.stop, offsets, *given, groups,
-            chunks_of_groups(groups, sequences, offsets), *edges, log_weights, inverse_probability, found.rows,
-            found.edge_rows, found.rest, found.log_probability, is_left,
+            chunks_of_groups(groups, sequences, offsets), *edges, log_weights, inverse_probability, result.rows,
+            result.edge_rows, result.rest, result.log_probability, is_left,
             work=3 * int(lengths[sequences].sum()) * potentials.n_labels**2,
         )  # fmt: skip
-    found.in_log_domain[sequences] = False
+    result.in_log_domain[sequences] = False
     left = sequences[is_left]
     if left.size:
         own = lengths[left]
         off_truth_one_by_one(
             potentials.start, potentials.node, potentials.edge_matrices, potentials.stop, offsets, labels, left,
-            chunk_bounds(np.append(0, np.cumsum(own))), *edges, log_weights, inverse_probability, *found,
+            chunk_bounds(np.append(0, np.cumsum(own))), *edges, log_weights, inverse_probability, *result,
             work=3 * int(own.sum()) * potentials.n_labels**2,
         )  # fmt: skip
 
@@ -289,9 +289,7 @@ def off_truth_one_by_one(
     """Few sequences, and those that the lanes cannot do; chunks: runs of `sequences`."""
     n_labels = node.shape[1]
     for chunk in range(first_chunk, end_chunk):
-        longest = 0
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, length_of(sequences[place], offsets))
+        longest = longest_among(sequences, chunks[chunk], chunks[chunk + 1], offsets)
         ahead, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
         emission, marginals = np.empty((longest, n_labels)), np.empty((longest, n_labels))
         scale, pairs = np.empty(longest), np.empty((longest, n_labels, n_labels))

@@ -1,4 +1,4 @@
-"""The partition function and the rest of all labellings when the weight of one feature is shifted by Δ. METHODS 0.
+"""All labellings but the true one when the weight of one feature is shifted by Δ. METHODS 0.
 
 Let u(y) = S_k(x, y) - S_k(x, y*) count a feature against the truth. With e^{F(y) - F(y*)} for each labelling
 
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from labseq_core.chain.inference import exponentiated_edges, path_scores
+from labseq_core.chain.inference import exponentiated_edges
 from labseq_core.chain.off_truth import FEWEST_LANES, chunks_of_groups, group_bounds
 from labseq_core.chain.potentials import ChainPotentials
 from labseq_core.chain.recursions.batch import chunk_bounds, length_of
@@ -22,7 +23,6 @@ from labseq_core.chain.recursions.lockstep import LANES, row_length
 from labseq_core.chain.recursions.scores import node_score
 from labseq_core.chain.recursions.shifted_lanes import shifted_group
 from labseq_core.chain.recursions.sums import FLOOR, LOG_FLOOR
-from labseq_core.checks import as_label_indices
 from labseq_core.compiling.routines import BatchRoutine, compiled
 
 
@@ -34,47 +34,19 @@ class FeatureShift:
     amounts: np.ndarray | None = None  # (positions,): values of the attribute; None: a pair
     previous_label: int = -1
 
-    def count(self, labels: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """S_k(x, y) of each sequence."""
-        if self.amounts is not None:
-            fires = np.where(labels == self.label, self.amounts, 0.0)
-        else:
-            fires = np.zeros(len(labels))
-            fires[1:] = (labels[:-1] == self.previous_label) & (labels[1:] == self.label)
-            fires[offsets[:-1]] = 0.0
-        return np.add.reduceat(fires, offsets[:-1]) if len(offsets) > 1 else np.zeros(0)
 
-
-@dataclass(frozen=True)
-class ShiftedPartition:
+class ShiftedRest(NamedTuple):
     """Of each of the sequences asked for."""
 
-    log_partition: np.ndarray  # log Z at Λ + Δ e_k
-    log_odds: np.ndarray  # log(1/p(y*) - 1) there; -inf if y* is the only labelling
+    log_odds: np.ndarray  # log(1/p(y*) - 1) at Λ + Δ e_k; -inf if y* is the only labelling
     mean: np.ndarray  # E[u] over the rest there
     square: np.ndarray  # E[u²] over the rest there
 
 
-def shifted_partition(
-    potentials: ChainPotentials,
-    labels: np.ndarray,
-    shift: FeatureShift,
-    step: float,
-    sequences: np.ndarray | None = None,
-) -> ShiftedPartition:
-    """O(l S²) a sequence; one edge matrix for all positions only. `sequences`: which ones (None: all)."""
-    labels = as_label_indices("labels", labels, len(potentials.node), potentials.n_labels)
-    if sequences is None:
-        sequences = np.arange(len(potentials))
-    log_odds, mean, square = shifted_rest(potentials, labels, shift, step, sequences)
-    truth = path_scores(potentials, labels) + step * shift.count(labels, potentials.offsets)
-    return ShiftedPartition(truth[sequences] + np.logaddexp(0.0, log_odds), log_odds, mean, square)
-
-
 def shifted_rest(
     potentials: ChainPotentials, labels: np.ndarray, shift: FeatureShift, step: float, sequences: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log odds, E[u] and E[u²] of the given sequences, without checks."""
+) -> ShiftedRest:
+    """Of the given sequences, O(l S²) each, without checks; one edge matrix for all positions only."""
     lengths = potentials.offsets[sequences + 1] - potentials.offsets[sequences]
     by_length = np.argsort(-lengths, kind="stable")
     ordered = sequences[by_length]
@@ -86,7 +58,7 @@ def shifted_rest(
         in_range = in_range and abs(step) < -LOG_FLOOR
         shifted_edge[shift.previous_label, shift.label] *= math.exp(step) if in_range else 1.0
     in_range = in_range and abs(step) * float(np.abs(amounts).max(initial=0.0)) < -LOG_FLOOR
-    found = np.empty((3, sequences.size))
+    by_place = np.empty((3, sequences.size))
     common = (potentials.offsets, labels, ordered)
     feature = (amounts, int(shift.label), int(shift.previous_label), float(step))
     work = 4 * int(lengths.sum()) * potentials.n_labels**2
@@ -94,18 +66,18 @@ def shifted_rest(
     if in_range and np.diff(groups).max(initial=0) >= FEWEST_LANES:
         _shifted_batch(
             potentials.start, potentials.node, exp_edge[0], shifted_edge, shifted_edge.T.copy(), potentials.stop, *common,
-            groups, chunks_of_groups(groups, ordered, potentials.offsets), *feature, *found, is_left, work=work,
+            groups, chunks_of_groups(groups, ordered, potentials.offsets), *feature, *by_place, is_left, work=work,
         )  # fmt: skip
     left = np.flatnonzero(is_left)
     if left.size:
         _shifted_one_by_one(
             potentials.start, potentials.node, potentials.edge, exp_edge[0], shifted_edge, in_range, potentials.stop,
-            *common, left, chunk_bounds(np.append(0, np.cumsum(lengths[by_length][left]))), *feature, *found,
+            *common, left, chunk_bounds(np.append(0, np.cumsum(lengths[by_length][left]))), *feature, *by_place,
             work=work * left.size // sequences.size,
         )  # fmt: skip
-    in_given_order = np.empty_like(found)
-    in_given_order[:, by_length] = found
-    return in_given_order[0], in_given_order[1], in_given_order[2]
+    in_given_order = np.empty_like(by_place)
+    in_given_order[:, by_length] = by_place
+    return ShiftedRest(*in_given_order)
 
 
 @BatchRoutine

@@ -32,13 +32,13 @@ def train(chosen: argparse.Namespace) -> None:
         bar.show(progress.fraction, f"{progress.objective:.4g}")
 
     if choice.search:
-        found = search(learner, choice.grid(), encoded, corpus.labels, callback=callback)
-        learner = found.learner
+        searched = search(learner, choice.grid(), encoded, corpus.labels, callback=callback)
+        learner = searched.learner
     else:
         learner.fit(encoded, corpus.labels, callback=callback)
     bar.close()
     if choice.search:
-        print("chosen:", ", ".join(f"{name}={value}" for name, value in found.best.items()))
+        print("chosen:", ", ".join(f"{name}={value}" for name, value in searched.best.items()))
     learner.save(chosen.model)
     print(f"wrote {Path(chosen.model).name}: {choice.label}, {len(learner.classes_)} labels, {len(corpus)} sequences")
 

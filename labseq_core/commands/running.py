@@ -73,19 +73,19 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
     """The table of a finished run, for people or machines; and as files."""
     from labseq_core.experiments import result
 
-    found = result(run_id)
+    run = result(run_id)
     if chosen.csv:
-        Path(chosen.csv).write_text(found.csv(), encoding="utf-8")
+        Path(chosen.csv).write_text(run.csv(), encoding="utf-8")
     if chosen.json:
-        print(json.dumps({"run_id": run_id, "config_hash": found.config.hash, "data_hash": found.data_hash,
-                          "versions": found.versions, "rows": found.rows, "summary": found.summary(),
-                          "searches": found.searches, "failures": found.failures}, ensure_ascii=False))  # fmt: skip
+        print(json.dumps({"run_id": run_id, "config_hash": run.config.hash, "data_hash": run.data_hash,
+                          "versions": run.versions, "rows": run.rows, "summary": run.summary(),
+                          "searches": run.searches, "failures": run.failures}, ensure_ascii=False))  # fmt: skip
         return 0
-    print_table(found.summary(), metrics or found.config.metrics)
-    for row in found.rows:
-        if any(entry["label"] == row["label"] for entry in found.searches):
+    print_table(run.summary(), metrics or run.config.metrics)
+    for row in run.rows:
+        if any(entry["label"] == row["label"] for entry in run.searches):
             print(f"{row['label']}, fold {row['fold'] + 1}: chosen {row['options']}")
-    for failure in found.failures:
+    for failure in run.failures:
         print(f"{failure['label']} could not be trained: {failure['error']}", file=sys.stderr)
     print(f"run {run_id}" + (f"; wrote {Path(chosen.csv).name}" if chosen.csv else ""))
     return 0

@@ -117,10 +117,10 @@ def defaults(chosen: argparse.Namespace) -> None:
             print(f"{name}: wrote {write_default_curve(configs[FIRST]).name}")
             continue
         config = configs[name]
-        found = result(follow(config))
-        models = {choice.label: model(found.run_id, choice.label) for choice in config.methods}
-        said = {choice.label: predictions(found.run_id, choice.label) for choice in config.methods}
-        print(f"{name}: wrote {write_default(name, found, models, said).name} and {len(models)} models")
+        run = result(follow(config))
+        models = {choice.label: model(run.run_id, choice.label) for choice in config.methods}
+        said = {choice.label: predictions(run.run_id, choice.label) for choice in config.methods}
+        print(f"{name}: wrote {write_default(name, run, models, said).name} and {len(models)} models")
         if chosen.names:  # among all, they follow
             write_margins(name)
 

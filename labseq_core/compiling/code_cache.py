@@ -67,11 +67,6 @@ def say_nothing(routine: str) -> None:
     """For processes that report themselves what they compile."""
 
 
-def refuse(routine: str) -> None:
-    """For processes in which others would wait."""
-    raise NotCompiledYet(routine)
-
-
 # Is told a routine (its name and the digest of its sources) that has no machine code, before it is compiled.
 on_miss: Callable[[str], None] = tell_once
 write_failed = False  # whether this process could not write some machine code
@@ -192,10 +187,10 @@ class KeptCode(_Cache):
         if path is not None:
             # Whatever cannot be read is made again: a file cut short by a full disk, or one of another build.
             with contextlib.suppress(Exception):
-                found = CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
+                result = CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
                 with contextlib.suppress(OSError):
                     os.utime(path)  # used, says the clean-up
-                return found
+                return result
         on_miss(self.routine)
         return None
 

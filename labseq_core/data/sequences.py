@@ -116,8 +116,8 @@ class Dataset:
     @property
     def labels(self) -> list[str]:
         """All labels of the three parts, sorted."""
-        found = {label for part in (self.train, self.dev, self.test) for label in part.flat_labels or ()}
-        return sorted(found)
+        distinct = {label for part in (self.train, self.dev, self.test) for label in part.flat_labels or ()}
+        return sorted(distinct)
 
 
 def _flatten(name: str, nested: Iterable[Sequence], tokens: list[list[str]]) -> list:

@@ -7,7 +7,6 @@ from labseq_core.evaluation.abstention import (
     AbstentionCurve,
     AbstentionPoint,
     abstention_curve,
-    abstention_of_marginals,
     compare_at,
     coverage_table,
     curves_csv,
@@ -24,8 +23,6 @@ from labseq_core.evaluation.significance import (
     SequenceCounts,
     compare_all,
     holm,
-    paired_bootstrap,
-    paired_permutation,
     standard_error,
 )
 from labseq_core.evaluation.span import SegmentCounts, SegmentScores, is_bio, segment_scores, spans
@@ -60,7 +57,6 @@ __all__ = [
     "SequenceCounts",
     "TemperatureFit",
     "abstention_curve",
-    "abstention_of_marginals",
     "calibration",
     "compare_all",
     "compare_at",
@@ -73,8 +69,6 @@ __all__ = [
     "holm",
     "is_bio",
     "marginals_at",
-    "paired_bootstrap",
-    "paired_permutation",
     "per_label",
     "reliability",
     "segment_scores",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, pair_up
 from labseq_core.evaluation.metric import Metric
 
 POINT_COLUMNS = ("threshold", "answered", "correct", "coverage", "precision", "recall", "risk", "error_reduction")
@@ -83,15 +83,6 @@ class AbstentionCurve:
         falling = confidence[order]
         last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))  # of each run of equals
         return cls(falling[last], np.cumsum(tokens[order])[last], np.cumsum(right[order])[last], calibrated)
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> AbstentionCurve:
-        """What `to_arrays` gave."""
-        return cls(arrays["thresholds"], arrays["answered"], arrays["correct"], bool(arrays["calibrated"]))
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The steps by name, as an npz file keeps them."""
-        return {**vars(self), "calibrated": np.array(self.calibrated)}
 
     @property
     def n_tokens(self) -> int:
@@ -173,13 +164,6 @@ def abstention_curve(
     pairs = pair_up(y_true, y_pred)
     flat = _flat("confidence", confidence, pairs.offsets, 1)
     return AbstentionCurve.of(flat, pairs.true == pairs.predicted, calibrated=calibrated)
-
-
-def abstention_of_marginals(
-    y_true: Labellings, marginals: Sequence[np.ndarray], classes: Sequence[str]
-) -> AbstentionCurve:
-    """The same with the most probable label of each token as prediction and its probability as confidence."""
-    return abstention_curve(y_true, *top_labels(marginals, classes))
 
 
 def top_labels(marginals: Sequence[np.ndarray], classes: Sequence[str]) -> tuple[list[list[str]], list[np.ndarray]]:

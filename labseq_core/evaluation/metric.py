@@ -54,8 +54,8 @@ class Metric:
         given = getattr(tested, self.needs)
         if given is None:
             return None
-        found = getattr(given, self.name) if self.of is None else self.of(given)
-        return found.item() if isinstance(found, np.generic) else found
+        value = getattr(given, self.name) if self.of is None else self.of(given)
+        return value.item() if isinstance(value, np.generic) else value
 
     def written(self, value: float | None) -> str:
         """A value as pages write it."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from labseq_core.evaluation._pairs import LabelPairs
 from labseq_core.evaluation.abstention import AURC, AbstentionCurve
 from labseq_core.evaluation.calibration import BRIER, ECE, LOG_LOSS, Probabilities
+from labseq_core.evaluation.label_pairs import LabelPairs
 from labseq_core.evaluation.metric import NEEDS, Metric
 from labseq_core.evaluation.resources import (
     MODEL_BYTES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, pair_up
 from labseq_core.evaluation.registry import Tested
 from labseq_core.evaluation.span import SegmentScores
 from labseq_core.evaluation.token import ConfusionMatrix, LabelScore, confusion_of, label_scores_of

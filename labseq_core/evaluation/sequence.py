@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, pair_up
 from labseq_core.evaluation.metric import Metric
 
 

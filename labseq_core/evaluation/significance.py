@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.evaluation._pairs import Labellings, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, pair_up
 from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.evaluation.span import is_bio, spans_by_sequence_of
 from labseq_core.evaluation.token import share
@@ -50,17 +50,8 @@ class SequenceCounts:
         require(len(parts) > 0, "parts is empty; give the counts of at least one fold")
         columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
         return cls(
-            **{name: np.concatenate(found) for name, found in columns.items() if all(x is not None for x in found)}
+            **{name: np.concatenate(folds) for name, folds in columns.items() if all(x is not None for x in folds)}
         )
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> SequenceCounts:
-        """What `to_arrays` gave."""
-        return cls(**{field.name: arrays[field.name] for field in fields(cls) if field.name in arrays})
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The counts by name, as an npz file keeps them."""
-        return {name: counts for name, counts in vars(self).items() if counts is not None}
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -82,29 +73,6 @@ class Interval(NamedTuple):
     difference: float
     low: float
     high: float
-
-
-def paired_permutation(
-    a: SequenceCounts, b: SequenceCounts, metric: str = "accuracy", rounds: int = ROUNDS, seed: int = 0
-) -> float:
-    """Two-sided p value: how often is the difference as large as found when methods are swapped sequence by sequence?
-
-    p = (1 + hits) / (1 + rounds), or exactly hits / patterns where at most 2^12 patterns of swaps make a difference.
-    """
-    return _permutation_p(_Table.of({"a": a, "b": b}, metric), *_checked_draws(rounds, seed))[0]
-
-
-def paired_bootstrap(
-    a: SequenceCounts,
-    b: SequenceCounts,
-    metric: str = "accuracy",
-    rounds: int = ROUNDS,
-    seed: int = 0,
-    level: float = LEVEL,
-) -> Interval:
-    """Percentile interval of the difference a - b when sequences are drawn anew; it leaves out the share `level`."""
-    require(0.0 < level < 1.0, f"level is {level!r}; give a share between 0 and 1, such as 0.05")
-    return _bootstrap_intervals(_Table.of({"a": a, "b": b}, metric), *_checked_draws(rounds, seed), level)[0]
 
 
 def standard_error(counts: SequenceCounts, metric: str = "accuracy") -> float | None:
@@ -136,13 +104,18 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 def compare_all(
     counts_by_method: Mapping[str, SequenceCounts], metric: str = "accuracy", rounds: int = ROUNDS, seed: int = 0
 ) -> list[dict]:
-    """A row for each pair of methods: difference of the metric with its interval, p value, and p by Holm over all pairs."""
+    """A row for each pair of methods: difference of the metric with its interval, p value, and p by Holm over all pairs.
+
+    p, two-sided: how often the difference is as large as found when methods are swapped sequence by sequence, (1 + hits) /
+    (1 + rounds), or exactly hits / patterns where at most 2^12 patterns of swaps make a difference. The interval leaves out
+    the share LEVEL of the differences when sequences are drawn anew.
+    """
     rounds, seed = _checked_draws(rounds, seed)
     table = _Table.of(counts_by_method, metric)
     if not table.pairs:
         return []
     p_values = _permutation_p(table, rounds, seed)
-    intervals = _bootstrap_intervals(table, rounds, seed, LEVEL)
+    intervals = _bootstrap_intervals(table, rounds, seed)
     names = list(counts_by_method)
     return [
         {
@@ -229,10 +202,10 @@ def _permutation_p(table: _Table, rounds: int, seed: int) -> list[float]:
     if not exact.all():
         a, b = first[~exact], second[~exact]
         summands = table.summands
-        found = np.abs(table.swapped_differences(summands.sum(axis=0), a, b)) * (1.0 - TIE)
+        observed = np.abs(table.swapped_differences(summands.sum(axis=0), a, b)) * (1.0 - TIE)
         hits = np.zeros(len(a), dtype=np.int64)
         for signs in _sign_blocks(len(summands), rounds, seed):
-            hits += (np.abs(table.swapped_differences(signs @ summands, a, b)) >= found).sum(axis=0)
+            hits += (np.abs(table.swapped_differences(signs @ summands, a, b)) >= observed).sum(axis=0)
         p_values[~exact] = (1 + hits) / (1 + rounds)
     return p_values.tolist()
 
@@ -246,7 +219,7 @@ def _exact_p(table: _Table, a: int, b: int, differ: np.ndarray) -> float:
     return float(np.mean(differences >= differences[0] * (1.0 - TIE)))  # pattern 0 swaps nothing
 
 
-def _bootstrap_intervals(table: _Table, rounds: int, seed: int, level: float) -> list[Interval]:
+def _bootstrap_intervals(table: _Table, rounds: int, seed: int) -> list[Interval]:
     first, second = np.array(table.pairs).T
     methods = table.right.shape[1]
     columns = np.column_stack([table.summands, table.size])
@@ -258,9 +231,9 @@ def _bootstrap_intervals(table: _Table, rounds: int, seed: int, level: float) ->
         )  # fmt: skip
 
     drawn = [differences(weights @ columns) for weights in _weight_blocks(len(columns), rounds, seed)]
-    low, high = np.quantile(np.concatenate(drawn), [level / 2.0, 1.0 - level / 2.0], axis=0)
-    found = differences(columns.sum(axis=0))
-    return [Interval(*row) for row in zip(found.tolist(), low.tolist(), high.tolist())]
+    low, high = np.quantile(np.concatenate(drawn), [LEVEL / 2.0, 1.0 - LEVEL / 2.0], axis=0)
+    observed = differences(columns.sum(axis=0))
+    return [Interval(*row) for row in zip(observed.tolist(), low.tolist(), high.tolist())]
 
 
 def _sign_blocks(n_sequences: int, rounds: int, seed: int) -> Iterator[np.ndarray]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from labseq_core.evaluation._pairs import Labellings, LabelPairs, as_sequences, distinct_labels, encode, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, as_sequences, distinct_labels, encode, pair_up
 from labseq_core.evaluation.metric import Metric, Ratio
 from labseq_core.evaluation.token import share
 
@@ -95,10 +95,10 @@ def spans(labels: Sequence[str]) -> list[tuple[int, int, str]]:
         return []
     distinct = tuple(sorted(distinct_labels("labels", [sequence])))
     reader = _Reader(distinct)
-    found = reader.spans(encode(sequence, distinct), np.array([0, len(sequence)]))
+    read = reader.spans(encode(sequence, distinct), np.array([0, len(sequence)]))
     return [
         (begin, end, reader.kinds[kind])
-        for begin, end, kind in zip(found.begin.tolist(), found.end.tolist(), found.kind.tolist())
+        for begin, end, kind in zip(read.begin.tolist(), read.end.tolist(), read.kind.tolist())
     ]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials, forward_backward, max_marginals
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
-from labseq_core.evaluation._pairs import Labellings
+from labseq_core.evaluation.label_pairs import Labellings
 
 LOWEST, HIGHEST = 1e-2, 1e3
 STEPS_PER_DECADE = 2  # of the grid that finds the valley; the loss may have more than one
@@ -30,8 +30,6 @@ class TemperatureFit:
 
     temperature: float
     log_loss: float  # mean of -log p_T(true label)
-    log_loss_before: float  # the same at T = 1
-    at_bound: bool  # the search ended at 0.01 or 1000: probabilities want to be still surer, or still less so
     n_tokens: int  # that count: those whose true label is possible
 
 
@@ -44,11 +42,10 @@ def fit_temperature(
     does not know or forbids have probability 0 at any temperature; they are left out.
     """
     loss = _Loss(_one_batch(potentials), y_true, classes)
-    before, (found, value) = loss(0.0), _lowest_point(loss)
+    before, (log_temperature, value) = loss(0.0), _lowest_point(loss)
     if value >= before:
-        return TemperatureFit(1.0, before, before, False, loss.n_tokens)
-    at_bound = min(found - np.log(LOWEST), np.log(HIGHEST) - found) <= TOLERANCE
-    return TemperatureFit(float(np.exp(found)), value, before, bool(at_bound), loss.n_tokens)
+        return TemperatureFit(1.0, before, loss.n_tokens)
+    return TemperatureFit(float(np.exp(log_temperature)), value, loss.n_tokens)
 
 
 def marginals_at(potentials: ChainPotentials | Sequence[ChainPotentials], temperature: float) -> list[np.ndarray]:
@@ -150,19 +147,19 @@ def _lowest_point(loss: _Loss) -> tuple[float, float]:
     best, value = float(grid[lowest]), values[lowest]
     left, right = float(grid[min(lowest + 1, len(grid) - 1)]), float(grid[max(lowest - 1, 0)])
     inner = [right - GOLDEN * (right - left), left + GOLDEN * (right - left)]
-    found = [loss(point) for point in inner]
+    inner_losses = [loss(point) for point in inner]
     while right - left > TOLERANCE:
-        side = int(found[1] < found[0])  # the better of the two inner points becomes one of the next two
-        if found[side] < value:
-            best, value = inner[side], found[side]
+        side = int(inner_losses[1] < inner_losses[0])  # the better of the two inner points becomes one of the next two
+        if inner_losses[side] < value:
+            best, value = inner[side], inner_losses[side]
         if side == 0:
-            right, inner[1], found[1] = inner[1], inner[0], found[0]
+            right, inner[1], inner_losses[1] = inner[1], inner[0], inner_losses[0]
             inner[0] = right - GOLDEN * (right - left)
-            found[0] = loss(inner[0])
+            inner_losses[0] = loss(inner[0])
         else:
-            left, inner[0], found[0] = inner[0], inner[1], found[1]
+            left, inner[0], inner_losses[0] = inner[0], inner[1], inner_losses[1]
             inner[1] = left + GOLDEN * (right - left)
-            found[1] = loss(inner[1])
+            inner_losses[1] = loss(inner[1])
     return best, value
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from labseq_core.checks import require
-from labseq_core.evaluation._pairs import Labellings, LabelPairs, pair_up
+from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, pair_up
 from labseq_core.evaluation.metric import Metric, Ratio
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +18,6 @@ class ConfusionMatrix:
 
     labels: tuple[str, ...]
     counts: np.ndarray  # int64, (S, S): counts[true, predicted]
-
-    def to_frame(self) -> pd.DataFrame:
-        """A table with the true labels as rows and the predicted labels as columns."""
-        import pandas as pd
-
-        rows, columns = pd.Index(self.labels, name="true"), pd.Index(self.labels, name="predicted")
-        return pd.DataFrame(self.counts, index=rows, columns=columns)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,8 @@
 from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.experiments.results.run_results import RunResult, default_results, write_default
+from labseq_core.experiments.run.status import RunStatus, RunSummary, TaskStatus
 from labseq_core.experiments.service import (
-    RunStatus,
-    RunSummary,
-    TaskStatus,
     cancel,
     comparisons,
     configuration,

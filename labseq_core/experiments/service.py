@@ -7,12 +7,9 @@ finished run is found, one at work is joined, an interrupted one goes on.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import compare_all
@@ -29,8 +26,9 @@ from labseq_core.experiments.results.run_results import (
 from labseq_core.experiments.run.engine import Engine, artefact_name
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
+from labseq_core.experiments.run.status import RunStatus, RunSummary, status_of, summary_of
 from labseq_core.experiments.store.damage import set_aside_stores
-from labseq_core.experiments.store.data_identity import data_identity
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import ACTIVE, StoreDamaged, run_store
 from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
@@ -39,60 +37,6 @@ from labseq_core.worker_processes import SCHEDULER_VARIABLE
 
 RESUMED_AT_MOST = 3  # times without being asked: what brings a server down must not do so for ever
 _DEFAULT = "default:"
-
-
-@dataclass(frozen=True)
-class TaskStatus:
-    label: str
-    fold: int
-    state: str  # queued, running, done, failed
-    fraction: float = 0.0
-    iteration: int = 0
-    objective: float | None = None
-    curve: tuple[tuple[int, float], ...] = ()  # (iteration, objective)
-    point: int | None = None  # which combination of a search
-    accuracies: tuple[tuple[int, float], ...] = ()  # (iteration, token accuracy on held-out sequences), where measured
-
-
-@dataclass(frozen=True)
-class RunStatus:
-    run_id: str
-    state: str  # queued, running, done, failed, cancelled, dead
-    fraction: float
-    message: str
-    error: str | None
-    queue_position: int  # 0 when running or finished
-    tasks: tuple[TaskStatus, ...]
-    created: float  # seconds since 1970
-
-    @property
-    def active(self) -> bool:
-        return self.state in ACTIVE
-
-    @property
-    def resumable(self) -> bool:
-        return self.state in ("dead", "cancelled", "failed")
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    run_id: str
-    created: float  # seconds since 1970
-    finished: float | None
-    state: str
-    dataset: str
-    labels: tuple[str, ...]
-    methods: tuple[str, ...]
-    features: str
-    folds: int
-    seed: int
-    config_hash: str
-    data_hash: str | None
-    fraction: float
-    pinned: bool
-    imported: bool
-    error: str | None
-    sequences: int = 0  # how many of the training part; 0: all
 
 
 _engines: dict[tuple[str, str | None], Engine] = {}
@@ -123,13 +67,6 @@ def close_engines() -> None:
         _engines.clear()
     for engine in engines:
         engine.close()
-
-
-def run_id_of(config: ExperimentConfig) -> str:
-    """The id of the run of a configuration, on the data that are here, with the versions that are installed."""
-    made_with = versions(config.to_dict())
-    text = json.dumps([config.hash, data_identity(config.dataset), made_with], sort_keys=True)
-    return f"{config.hash}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
 def run_row(config: ExperimentConfig) -> dict:
@@ -192,17 +129,8 @@ def resume_interrupted() -> list[str]:
 def status(run_id: str) -> RunStatus:
     """How far a run is."""
     row = _row(run_id)
-    tasks = tuple(
-        TaskStatus(
-            task["label"], task["fold"], task["state"], task["fraction"], task["iteration"], task["objective"],
-            tuple((point[0], point[1]) for point in task["curve"]), task["point"], _accuracies(task["curve"]),
-        )
-        for task in run_store().tasks(run_id)
-    )  # fmt: skip
     position = max([engine.queue_position(run_id) for engine in _own_engines()], default=0)
-    fraction = 1.0 if row["state"] == "done" else row["fraction"]
-    message = _message(row, position, tasks)
-    return RunStatus(run_id, row["state"], fraction, message, row["error"], position, tasks, row["created"])
+    return status_of(row, run_store().tasks(run_id), position)
 
 
 def cancel(run_id: str) -> None:
@@ -246,38 +174,38 @@ def model(run_id: str, label: str) -> SequenceLearner:
 def predictions(run_id: str, label: str) -> Predictions:
     """What a method of a finished run said of every token that it was scored on, in all folds."""
     if is_default(run_id):
-        found = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
+        said = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
     else:
         blobs = _blobs(run_id, label, "predictions")
-        found = Predictions.joined(map(Predictions.from_bytes, blobs.values())) if blobs else None
-    if found is None:
+        said = Predictions.joined(map(Predictions.from_bytes, blobs.values())) if blobs else None
+    if said is None:
         raise LabSeqError(f"run {run_id} has no predictions of {label!r}; run it again to get them")
-    return found
+    return said
 
 
 def comparisons(run_id: str, metric: str = "accuracy") -> list[dict]:
     """All pairs of methods of a finished run: difference, interval, and p values over sequences, as `compare_all` gives."""
-    found = result(run_id)
-    labels = [row["label"] for row in found.summary()]
+    run = result(run_id)
+    labels = [row["label"] for row in run.summary()]
     if len(labels) < 2:
         return []
-    return compare_all({label: predictions(run_id, label).counts() for label in labels}, metric, seed=found.config.seed)
+    return compare_all({label: predictions(run_id, label).counts() for label in labels}, metric, seed=run.config.seed)
 
 
 def list_runs(limit: int = 100, skip: int = 0, **filters: object) -> list[RunSummary]:
     """The newest runs first. filters: dataset, method, state, pinned, text."""
-    return [_summary(row) for row in run_store().list(limit, skip, **filters)]
+    return [summary_of(row) for row in run_store().list(limit, skip, **filters)]
 
 
 def list_finished(limit: int = 100, methods: Sequence[str] | None = None) -> list[RunSummary]:
     """The newest finished runs first, however many others are newer; methods: only those with one of these."""
     store = run_store()
     if methods is None:
-        return [_summary(row) for row in store.list(limit, state="done")]
+        return [summary_of(row) for row in store.list(limit, state="done")]
     # A query for each method: to read all runs and leave out most would take long where a method is rare.
     rows = {row["id"]: row for name in methods for row in store.list(limit, state="done", method=name)}
     newest = sorted(rows.values(), key=lambda row: (-row["created"], row["id"]))
-    return [_summary(row) for row in newest[:limit]]
+    return [summary_of(row) for row in newest[:limit]]
 
 
 def finish_time(run_id: str) -> float | None:
@@ -288,16 +216,7 @@ def finish_time(run_id: str) -> float | None:
 def summary(run_id: str) -> RunSummary:
     """What a list says of a run."""
     row = _row(run_id)
-    return _summary({**row, "sequences": row["config"].get("sequences", 0)})
-
-
-def _summary(row: dict) -> RunSummary:
-    return RunSummary(
-        row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
-        tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
-        1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
-        row["sequences"],
-    )  # fmt: skip
+    return summary_of({**row, "sequences": row["config"].get("sequences", 0)})
 
 
 def count_runs(**filters: object) -> int:
@@ -326,11 +245,11 @@ def delete(run_id: str) -> None:
 def notices() -> list[str]:
     """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now."""
     store = run_store()
-    found = [
+    damaged = [
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
     ]
-    return found + [engine.trouble for engine in _own_engines() if engine.trouble]
+    return damaged + [engine.trouble for engine in _own_engines() if engine.trouble]
 
 
 def _row(run_id: str) -> dict:
@@ -354,30 +273,9 @@ def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes]:
         row["number"]: TaskOutcome(row["outcome"]) for row in store.tasks(run_id, outcomes=True) if row["outcome"]
     }
     tasks = tasks_of(config)
-    found = {
+    by_fold = {
         tasks[number].fold: store.artefact(run_id, artefact_name(kind, number))
         for number in final_tasks(config, outcomes)
         if tasks[number].label == label
     }
-    return {fold: data for fold, data in found.items() if data is not None}
-
-
-def _accuracies(curve: list) -> tuple[tuple[int, float], ...]:
-    """Stores of earlier versions have points without any."""
-    return tuple((point[0], point[2]) for point in curve if len(point) > 2 and point[2] is not None)
-
-
-def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
-    state = row["state"]
-    if state == "queued":
-        return row["note"] or (f"waiting, place {position} in the queue" if position else "waiting")
-    if state == "running":
-        running = [task for task in tasks if task.state == "running"]
-        if row["note"] or not running:
-            return row["note"] or "starting"
-        first, others = running[0], len(running) - 1
-        fold = f", fold {first.fold + 1}" if any(task.fold for task in tasks) else ""
-        accuracy = f" at accuracy {first.accuracies[-1][1]:.3f}" if first.accuracies else ""
-        return f"training {first.label}{fold}{accuracy}" + (f", and {others} more" if others else "")
-    texts = {"done": "finished", "failed": "failed", "cancelled": "cancelled"}
-    return texts.get(state, "the process that ran it has died; what it had finished is kept: go on with it")
+    return {fold: data for fold, data in by_fold.items() if data is not None}

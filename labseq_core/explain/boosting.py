@@ -13,7 +13,7 @@ import numpy as np
 from labseq_core.checks import require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import BoostingLearner
-from labseq_core.learners.boosting_record import NUMBERS, WORDS
+from labseq_core.learners.boosting.rounds import NUMBERS, WORDS
 from labseq_core.solvers.boosting.exact_steps import bounds_along, minimisers_along
 
 POINTS = 61  # of a curve, unless steps are given
@@ -138,4 +138,4 @@ def bound_curves(
 def _require_rounds(learner: SequenceLearner) -> None:
     name = type(learner).__name__
     require(has_rounds(type(learner)), f"{name} has no rounds to show; choose a boosting method")
-    require(hasattr(learner, "_rounds"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()

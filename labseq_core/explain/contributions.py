@@ -72,11 +72,6 @@ class Contributions:
         return rows[:most] + ([_sum("others", position, OTHERS, rest)] if rest else [])
 
 
-def explains_by_observations(learner: SequenceLearner) -> bool:
-    """Whether parts of a node's score belong to training observations; otherwise they belong to attributes."""
-    return learner.fitted_model().by_observations
-
-
 def contributions(
     learner: SequenceLearner,
     X,

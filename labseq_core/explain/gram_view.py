@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from labseq_core.checks import require
+from labseq_core.explain.gp_votes import needs_training_data_to_vote, observation_votes
 from labseq_core.explain.sparse_gp import is_gp
-from labseq_core.explain.votes import needs_training_data_to_vote, observation_votes
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Kernel, Observations
 from labseq_core.kernels.blocks import KernelSide, small_block
@@ -89,7 +89,7 @@ def coefficients(learner: GPSC | SparseGPSC, view: TrainingView) -> Coefficients
     """The coefficients that a model has or, if it was fitted by explicit features, those of `observation_votes`."""
     name = type(learner).__name__
     require(is_gp(type(learner)), f"{name} is no Gaussian process; choose GPSC or SparseGPSC")
-    require(hasattr(learner, "expansion_"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()
     expansion = learner.expansion_
     if needs_training_data_to_vote(learner):
         expansion = observation_votes(learner, view.encoded, view.labels)
@@ -134,7 +134,7 @@ class Influence:
 def influences(
     learner: GPSC | SparseGPSC,
     view: TrainingView,
-    found: Coefficients,
+    coefficients: Coefficients,
     sentence: EncodedSequences,
     position: int,
     label: str | None = None,
@@ -148,10 +148,10 @@ def influences(
     column = known.index(label)
     score = float(learner.potentials(sentence)[0].node[position, column])
     here = Observations.of_positions(sentence.with_vocabulary(learner.vocabulary_))
-    values = _between(learner.kernel, here, np.array([position]), found.observations)[0]
-    beta = found.beta[:, column]
+    values = _between(learner.kernel, here, np.array([position]), coefficients.observations)[0]
+    beta = coefficients.beta[:, column]
     rows = []
-    for number, k, usual, own in zip(found.numbers, values.tolist(), found.usual.tolist(), beta.tolist()):
+    for number, k, usual, own in zip(coefficients.numbers, values.tolist(), coefficients.usual.tolist(), beta.tolist()):
         sizes = (k, usual, own, own * k, own * (k - usual))
         rows.append(view.about(number) | dict(zip(INFLUENCE_COLUMNS[-5:], sizes)))
     return Influence(label, score, rows)

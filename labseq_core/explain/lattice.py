@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from labseq_core.chain import ChainPotentials
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, require, require_labellings
 
 RECURSIONS = ("forward", "backward", "viterbi")
 
@@ -165,7 +165,7 @@ class Lattice:
 
     def k_best(self, k: int) -> list[tuple[np.ndarray, float]]:
         """The k best labellings with their scores, best first; fewer where fewer are allowed."""
-        require(k >= 1, f"k is {k}; ask for at least one labelling")
+        require_labellings(k)
         potentials, n_labels = self.potentials, self.potentials.n_labels
         edges = potentials.with_edge_per_position().edge
         scores = self.best[:1].copy()  # (rank, S): the best, second best, ... beginnings that end in each label
@@ -176,7 +176,7 @@ class Lattice:
             scores = np.take_along_axis(reached, places, axis=0) + potentials.node[t]
             back.append(places)
         total = (scores + potentials.stop).ravel()
-        found = []
+        labellings = []
         for place in np.argsort(-total, kind="stable")[:k].tolist():
             if total[place] == -np.inf:
                 break
@@ -184,8 +184,8 @@ class Lattice:
             for places in reversed(back):
                 place = int(places[place // n_labels, place % n_labels])
                 labels.append(place % n_labels)
-            found.append((np.array(labels[::-1]), score))
-        return found
+            labellings.append((np.array(labels[::-1]), score))
+        return labellings
 
     def _traced(self, position: int, label: int, length: int | None = None) -> np.ndarray:
         labels = np.empty(length or position + 1, dtype=np.int64)

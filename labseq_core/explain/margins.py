@@ -43,17 +43,17 @@ def margins(learner: SequenceLearner, X, y: Labels) -> Margins:
     return Margins(learner.margins(X, y), np.array([len(labels) for labels in y]), model.norm, model.absolute_sum)
 
 
-def margin_row(found: Margins) -> dict[str, float | None]:
+def margin_row(margins: Margins) -> dict[str, float | None]:
     """How many sequences are right, and how many with a margin above 1, which is what an HM-SVM asks for; medians."""
     row = {
-        "sequences": len(found.values),
-        "right": float(np.mean(found.values > 0.0)),
-        "above_one": float(np.mean(found.values > 1.0)),
-        "length": found.length,
-        "total": found.total,
+        "sequences": len(margins.values),
+        "right": float(np.mean(margins.values > 0.0)),
+        "above_one": float(np.mean(margins.values > 1.0)),
+        "length": margins.length,
+        "total": margins.total,
     }
     for scale in SCALES:
-        own = found.on(scale)
+        own = margins.on(scale)
         row[f"median_by_{scale}"] = None if own is None else float(np.median(own))
     return row
 

@@ -41,7 +41,7 @@ def sparse_path(learner: SparseGPSC) -> list[dict]:
     """
     name = type(learner).__name__
     require(is_sparse_gp(type(learner)), f"{name} takes no coordinates one by one; choose SparseGPSC")
-    require(hasattr(learner, "expansion_"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()
     rows = learner.path_.to_dict("records")
     return [{column: _number(row.get(column)) for column in PATH_COLUMNS} for row in rows]
 
@@ -50,7 +50,7 @@ def certificate_rows(learner: GPSC) -> list[dict]:
     """A row per iteration: the objective is at most `gap` above the minimum; `relative_gap` is that over the objective."""
     name = type(learner).__name__
     require(is_dense_gp(type(learner)), f"{name} has no certificate by iteration; choose GPSC")
-    require(hasattr(learner, "expansion_"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()
     rows = []
     for row in learner._history_rows:
         objective, gap = row["objective"], _number(row.get("gap"))

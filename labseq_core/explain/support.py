@@ -16,24 +16,6 @@ def has_support(method: type[SequenceLearner]) -> bool:
     return issubclass(method, HMSVM)
 
 
-def sparseness(learner: HMSVM) -> dict[str, float | None]:
-    """How little the model rests on, as in T 4.6.
-
-    satisfied: share of training sequences that keep the margin without support.   working_set: labellings that were held at
-    the end.   log10_labellings: logarithm of the number of all wrong ones (the macro-label set); None if there are none.
-    """
-    _require_support(learner)
-    return {
-        "training_sequences": learner.n_training_sequences_,
-        "support_sequences": learner.n_support_sequences_,
-        "support_examples": learner.n_support_examples_,
-        "satisfied": learner.satisfied_share_,
-        "support_per_example": learner.support_per_example_,
-        "working_set": learner.working_set_size_,
-        "log10_labellings": learner.log10_constraints_,
-    }
-
-
 def support_examples(learner: HMSVM) -> list[dict]:
     """Training sequences with support sequences: number from 0 on, how many rivals, and the sum of their α, largest first."""
     _require_support(learner)
@@ -95,4 +77,4 @@ def support_csv(learner: HMSVM, **about: str) -> str:
 def _require_support(learner: SequenceLearner) -> None:
     name = type(learner).__name__
     require(has_support(type(learner)), f"{name} has no support sequences to show; choose HMSVM")
-    require(hasattr(learner, "_support"), f"this {name} is not fitted yet; call fit first")
+    learner.fitted_model()

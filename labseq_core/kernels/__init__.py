@@ -11,11 +11,10 @@ from labseq_core.kernels.parameters import parameter
 from labseq_core.kernels.polynomial import Polynomial
 from labseq_core.kernels.rbf import RBF
 from labseq_core.kernels.registry import KERNELS, kernel_from_dict, parse_kernel
-from labseq_core.kernels.sequence import sequence_kernel
 from labseq_core.kernels.token_match import TokenMatch
 
 __all__ = [
     "DEFAULT_MEMORY", "KERNELS", "RBF", "BasicKernel", "ExplicitMap", "ExplicitSize", "Gram", "Kernel", "Linear", "LowRank",
     "Normalized", "Observations", "Polynomial", "TokenMatch", "cross_blocks", "cross_product", "diagonal", "explicit_map",
-    "explicit_size", "kernel_from_dict", "parameter", "parse_kernel", "pivoted_cholesky", "sequence_kernel",
+    "explicit_size", "kernel_from_dict", "parameter", "parse_kernel", "pivoted_cholesky",
 ]  # fmt: skip

@@ -31,6 +31,7 @@ class Kernel(ABC):
 
     # numpy's numbers leave multiplication to the kernel
     __array_ufunc__ = None
+    is_linear: ClassVar[bool] = False  # the inner product itself: its features are the attributes
     gp_iterations: ClassVar[int] = 60  # that a Gaussian process usually takes in it, for the estimated time
 
     @abstractmethod
@@ -69,14 +70,14 @@ class BasicKernel(Kernel):
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """What follows its name in texts, separated by colons; all have defaults."""
-        found = []
+        declared = []
         for each in fields(cast("type", cls)):
             if each.default is MISSING:
                 raise LabSeqError(
                     f"{cls.__name__}: {each.name} has no default; write {each.name} = parameter(default, help)"
                 )
-            found.append(Parameter(each.name, each.default, **each.metadata))
-        return tuple(found)
+            declared.append(Parameter(each.name, each.default, **each.metadata))
+        return tuple(declared)
 
     def __post_init__(self) -> None:
         for parameter in self.parameters():

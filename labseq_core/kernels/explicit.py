@@ -19,7 +19,6 @@ from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.kernels.base import Kernel
 from labseq_core.kernels.blocks import refuse_infinite, term_scale
 from labseq_core.kernels.conjunctions import MAX_DEGREE, Conjunctions, FeatureTable, Polynomials
-from labseq_core.kernels.linear import Linear
 from labseq_core.kernels.observations import Observations
 
 
@@ -37,7 +36,7 @@ class ExplicitSize:
 
 def explicit_size(kernel: Kernel, encoded: EncodedSequences) -> ExplicitSize | None:
     """How large the map would be, in a fraction of the time and without its memory; None: the kernel has none."""
-    if kernel == Linear():
+    if kernel.is_linear:
         return ExplicitSize(encoded.indices.size, encoded.n_attributes)
     positions = Observations.of_positions(encoded)
     polynomials = _polynomials(kernel, positions)
@@ -94,7 +93,7 @@ def explicit_map(
     kernel: Kernel, encoded: EncodedSequences, scaled: bool = True
 ) -> tuple[ExplicitMap, EncodedSequences]:
     """Learn the features of training data: the map, and the data in it (as `apply` gives them)."""
-    if kernel == Linear():
+    if kernel.is_linear:
         return ExplicitMap(kernel, encoded.vocabulary, []), encoded
     positions = Observations.of_positions(encoded)
     polynomials = _polynomials(kernel, positions)
@@ -110,13 +109,13 @@ def explicit_map(
 
 
 def _polynomials(kernel: Kernel, positions: Observations) -> list[Polynomials] | None:
-    found = []
+    polynomials = []
     for term in kernel.terms():
         if term.basic.polynomial is None:
             return None
         is_real = bool(positions.view(term.basic.attribute).values.size)
-        found.append(Polynomials(*term.basic.polynomial, is_real))
-    return found if all(part.exists for part in found) else None
+        polynomials.append(Polynomials(*term.basic.polynomial, is_real))
+    return polynomials if all(part.exists for part in polynomials) else None
 
 
 def _expanded(

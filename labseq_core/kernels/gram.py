@@ -48,7 +48,6 @@ class Gram:
         for_rows = memory - fixed - 8 * n * WORK_ARRAYS * self._tile_rows
         self.dtype = np.dtype(np.float32 if 4 * n * n <= for_rows < 8 * n * n else np.float64)
         self.capacity = min(n, for_rows // (self.dtype.itemsize * n))  # how many rows can be kept
-        self._fixed_bytes = fixed
         self._columns = KernelColumns(kernel, observations)
         self._stored = np.empty((self.capacity, n), dtype=self.dtype)  # memory is taken as rows are written
         self._tile = np.empty((self._tile_rows, n))
@@ -57,7 +56,6 @@ class Gram:
         self._last_used = np.zeros(self.capacity, dtype=np.int64)
         self._n_filled = 0
         self._clock = 0
-        self.n_made = 0  # rows computed so far, for the first time or again
 
     @staticmethod
     def n_bytes_whole(kernel: Kernel, observations: Observations) -> int:
@@ -72,11 +70,6 @@ class Gram:
     def is_whole(self) -> bool:
         """Whether all rows can be kept."""
         return self.capacity == len(self)
-
-    @property
-    def bytes_held(self) -> int:
-        """Index, factors and the rows that have been made; with the work space never more than `memory`."""
-        return self._fixed_bytes + int((self._row_of_slot >= 0).sum()) * len(self) * self.dtype.itemsize
 
     def fill(self, go_on: Callable[[float], bool]) -> bool:
         """Make all rows that can be kept, telling the share done between tiles; False: told to stop."""
@@ -173,7 +166,6 @@ class Gram:
         """Rows in work space that the next ones overwrite."""
         tile = self._tile[: len(ids)]
         self._columns.fill(self._columns, ids, tile)
-        self.n_made += len(ids)
         return tile
 
     def _free_slots(self, count: int) -> np.ndarray:

@@ -16,6 +16,7 @@ class Linear(BasicKernel):
     name = "linear"
     summary = "what they share"
     polynomial = 1, 0.0
+    is_linear = True
     gp_iterations = 30
 
     def formula(self, inner: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

@@ -112,10 +112,10 @@ class _Reader:
     def atom(self) -> Kernel:
         if self.next("sign", "("):
             return self.inside()
-        found = self.next("name")
-        if found is None:
+        match = self.next("name")
+        if match is None:
             raise self.error()
-        name, arguments = found["name"], found["arguments"].split(":")[1:]
+        name, arguments = match["name"], match["arguments"].split(":")[1:]
         if name == _NORMALIZED and not arguments:
             self.expect("(")
             return Normalized(self.inside())

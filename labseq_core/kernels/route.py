@@ -14,7 +14,6 @@ from labseq_core.kernels.base import Kernel
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.kernels.explicit import ExplicitSize, explicit_size
 from labseq_core.kernels.gram import Gram
-from labseq_core.kernels.linear import Linear
 from labseq_core.kernels.observations import Observations
 
 ROUTES = ("auto", "explicit", "gram")
@@ -73,7 +72,7 @@ def route_of_updates(kernel: Kernel, encoded: EncodedSequences, route: str, memo
 
     Kernel values that do not fit are made again, so that "gram" is always possible. The linear kernel needs none.
     """
-    if route == "gram" or kernel == Linear():
+    if route == "gram" or kernel.is_linear:
         return "gram" if route == "gram" else "explicit"
     size = explicit_size(kernel, encoded)
     return _chosen(route, size, 0 if size is None else size.n_bytes(n_labels), memory, costs) or "gram"
@@ -97,7 +96,7 @@ def predicts_by_features(kernel: Kernel, support: Observations, route: str, memo
     """
     if route != "auto":
         return route == "explicit"
-    if kernel == Linear():
+    if kernel.is_linear:
         return True
     size = explicit_size(kernel, support.as_sequences())
     if size is None or size.n_bytes(n_labels) > memory:

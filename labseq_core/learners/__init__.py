@@ -1,7 +1,7 @@
 """The methods, one file per family, and their registry."""
 
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.boosting import LogitBoost, SequenceBoost
+from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.dual_perceptron import DualPerceptron
 from labseq_core.learners.gpsc import GPSC
@@ -13,7 +13,6 @@ from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.learners.registry import METHODS, Method, find_method, load_model, make_learner, method_options
 from labseq_core.learners.sparse_gpsc import SparseGPSC
-from labseq_core.learners.token_boosting import AdaBoostMR, ViterbiBoost
 
 __all__ = [
     "CRF", "GPSC", "HMM", "HMSVM", "METHODS", "AdaBoostMR", "DualPerceptron", "LogitBoost", "MaxEnt", "Method", "NaiveBayes",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays, save_archive
+from labseq_core.archives import LoadedArrays, facts_in, history_in, names_in, save_archive
 from labseq_core.chain import (
     ChainPotentials,
     best_rivals,
@@ -28,7 +28,6 @@ from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.cost import CostModel, gradient_cost
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
-from labseq_core.learners.saved_values import facts_in, history_in, names_in
 from labseq_core.progress import Callback, Recorder, Scores
 from labseq_core.scoring.model import Model, OwnScores
 
@@ -36,6 +35,7 @@ Labels = Sequence[Sequence[str]]
 # What `fit` and `predict` take as X: encoded, a corpus, or attributes of each token as dicts, lists of names or words.
 Input = EncodedSequences | Sequences | Sequence[Sequence[Attributes]] | np.ndarray
 Labelled = Sequences | tuple[Input, Labels]  # a corpus, or a pair (X, y)
+DEV_EVERY = 10  # iterations of a minimiser between two looks at the development data
 EncodedPair = tuple[EncodedSequences, np.ndarray]  # observations and labels as arrays
 
 
@@ -149,7 +149,7 @@ class SequenceLearner:
         return self.model_.potentials(encoded)
 
     def fitted_model(self) -> Model:
-        """What was learned, also of a learner that scores in a way of its own."""
+        """What was learned, also of a learner that scores in a way of its own; an error if nothing was."""
         self._fitted("classes_")
         own = getattr(self, "model_", None)
         return own or OwnScores(type(self).__name__, self._potentials_of, self._arrays())
@@ -204,8 +204,8 @@ class SequenceLearner:
     def k_best(self, X: Input, k: int) -> list[list[tuple[list[str], float]]]:
         """The k best labellings of each sequence with their scores, best first."""
         return [
-            [([self.classes_[label] for label in labels], score) for labels, score in found]
-            for found in k_best(self._batch(X), k)
+            [([self.classes_[label] for label in labels], score) for labels, score in best]
+            for best in k_best(self._batch(X), k)
         ]
 
     def marginals(self, X: Input) -> list[np.ndarray]:

@@ -9,9 +9,9 @@ import numpy as np
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.bases.penalised_learner import PenalisedLearner
 from labseq_core.learners.cost import DataSize, Options, gradient_cost
 from labseq_core.learners.options import CONSTRAINTS, L1, L2, MAX_ITER, SEED, START_STOP, TOL, Option
-from labseq_core.learners.penalised import PenalisedLearner
 from labseq_core.losses import LOG, LOSSES, Loss
 from labseq_core.progress import Recorder
 

@@ -57,18 +57,18 @@ def _section(title: str, lines: list[str]) -> str:
 def _sections(cls: type) -> dict[str, list[str]]:
     """The lines of a class's own docstring by section; those before the first section under ""."""
     lines = inspect.cleandoc(vars(cls).get("__doc__") or "").splitlines()
-    found: dict[str, list[str]] = {"": []}
+    sections: dict[str, list[str]] = {"": []}
     title = ""
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else ""
         if line and following == "-" * len(line):
             title = line
-            found[title] = []
-        elif title and not found[title] and line == "-" * len(title):
+            sections[title] = []
+        elif title and not sections[title] and line == "-" * len(title):
             continue
         else:
-            found[title].append(line)
-    return found
+            sections[title].append(line)
+    return sections
 
 
 def _entries(lines: list[str]) -> dict[str, list[str]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.route import perceptron_costs, route_of_updates
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import kernel_cost, one_pass
-from labseq_core.learners.kernel_learner import KernelLearner
-from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
-from labseq_core.learners.options import CONSTRAINTS, SEED, Option
+from labseq_core.learners.options import CONSTRAINTS, ETA, KERNEL, MEMORY, ROUTE, SEED
+from labseq_core.learners.perceptron import AVERAGED, EPOCHS, SHUFFLE
 from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion, RunningScores
 from labseq_core.solvers.perceptron.averaged_updates import blocks_of
@@ -61,9 +63,9 @@ class DualPerceptron(KernelLearner):
     options = (
         KERNEL,
         ETA,
-        Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 6"),
-        Option("averaged", "bool", True, "Use the average of the coefficients over all steps, not the last ones."),
-        Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True),
+        replace(EPOCHS, where="T Alg. 6"),
+        replace(AVERAGED, help="Use the average of the coefficients over all steps, not the last ones."),
+        SHUFFLE,
         CONSTRAINTS,
         SEED,
         ROUTE,

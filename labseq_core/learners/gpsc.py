@@ -13,10 +13,10 @@ from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, Polynomial, cross_product, pivoted_cholesky
 from labseq_core.kernels.blocks import shown_bytes
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.base import DEV_EVERY
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import gp_iterations, kernel_cost, one_pass
-from labseq_core.learners.kernel_learner import KernelLearner
-from labseq_core.learners.kernel_options import ETA, KERNEL, MEMORY, ROUTE
-from labseq_core.learners.options import CONSTRAINTS, L2, MAX_ITER, TOL, Option
+from labseq_core.learners.options import CONSTRAINTS, ETA, KERNEL, L2, MAX_ITER, MEMORY, ROUTE, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.explicit_expansion import ExplicitExpansion
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
@@ -27,7 +27,6 @@ from labseq_core.solvers.smooth.lbfgs import minimise
 from labseq_core.solvers.smooth.newton_cg import minimise_newton
 from labseq_core.solvers.smooth.stopping import Minimum
 
-DEV_EVERY = 10  # iterations between two looks at the development data
 USUAL_RANK = 500
 EXACT_UP_TO = 30_000  # observations: all their kernel values are made once in some seconds
 GOAL = "the certificate is small enough"
@@ -172,23 +171,23 @@ class GPSC(KernelLearner):
             "measure": lambda value, norm, point: gap(value, norm) / value if value > 0.0 else 0.0,
         }  # fmt: skip
         if self.solver == "newton":
-            found = minimise_newton(problem.evaluate, problem.start(), problem.curvature, **rules)
+            minimum = minimise_newton(problem.evaluate, problem.start(), problem.curvature, **rules)
         else:
             diagonal = problem.diagonal if problem.has_diagonal else None
-            found = minimise(problem.evaluate, problem.start(), diagonal=diagonal, memory=problem.pairs, **rules)
-        self._keep(found, made, dev, recorder)
-        self.gap_ = gap(found.value, found.gradient_norm)
+            minimum = minimise(problem.evaluate, problem.start(), diagonal=diagonal, memory=problem.pairs, **rules)
+        self._keep(minimum, made, dev, recorder)
+        self.gap_ = gap(minimum.value, minimum.gradient_norm)
         for row in recorder.rows:
             row["gap"] = gap(row["objective"], row["gradient_norm"])
 
-    def _keep(self, found: Minimum, made: _Fit, dev, recorder: Recorder) -> None:
-        self.model_ = made.expansion(found.point)
-        self.objective_ = found.value
-        self.n_iter_ = found.iterations
-        self.converged_ = found.converged
-        self.stop_reason_ = found.why
+    def _keep(self, minimum: Minimum, made: _Fit, dev, recorder: Recorder) -> None:
+        self.model_ = made.expansion(minimum.point)
+        self.objective_ = minimum.value
+        self.n_iter_ = minimum.iterations
+        self.converged_ = minimum.converged
+        self.stop_reason_ = minimum.why
         self.n_products_ = getattr(made.problem.space, "n_products", 0)
-        self.error_bound_ = min(made.error_bound(found.point), found.value)
+        self.error_bound_ = min(made.error_bound(minimum.point), minimum.value)
         if dev is not None:
             recorder.rows[-1]["dev_accuracy"] = _accuracy(self.model_, dev)
 
@@ -240,26 +239,26 @@ class GPSC(KernelLearner):
             f"memory is {self.memory} GiB, but {max(rank, 1)} columns over {n} observations need about "
             f"{shown_bytes(16 * n * max(rank, 1))}; raise memory, or lower rank",
         )
-        found = pivoted_cholesky(
+        low_rank = pivoted_cholesky(
             self.kernel, observations, rank, lambda done: recorder.tell(0, start, _TO_PREPARE * done)
         )
-        self.rank_ = found.rank
-        problem = self._feature_problem(DenseFeatures(found.factor), observations, encoded, labels)
-        pivots = observations.take(found.pivots)
+        self.rank_ = low_rank.rank
+        problem = self._feature_problem(DenseFeatures(low_rank.factor), observations, encoded, labels)
+        pivots = observations.take(low_rank.pivots)
 
         def expansion(point: np.ndarray) -> KernelExpansion:
-            beta = found.expansion_of(problem.parts(point)[0])
+            beta = low_rank.expansion_of(problem.parts(point)[0])
             return self._expansion_of(pivots, beta, problem.delta(point))
 
         def error_bound(point: np.ndarray) -> float:
             """What is left of ‖r‖²/(2λ) outside the span, tr(rᵀ E r)/(2λ); of many observations a bound on it."""
             statistics = problem.observation_statistics(point)
             if n <= EXACT_UP_TO:
-                inside = found.factor.T @ statistics
+                inside = low_rank.factor.T @ statistics
                 product = cross_product(self.kernel, observations, observations, statistics, self._bytes)
                 left = float(np.sum(statistics * product) - np.sum(inside * inside))
             else:  # E is positive, so |E_ij| <= √(E_ii E_jj)
-                reach = np.sqrt(found.rest) @ np.abs(statistics)
+                reach = np.sqrt(low_rank.rest) @ np.abs(statistics)
                 left = float(reach @ reach)
             return max(left, 0.0) / (2.0 * self.l2)
 

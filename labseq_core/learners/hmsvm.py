@@ -10,12 +10,11 @@ from labseq_core.archives import LoadedArrays
 from labseq_core.chain import path_scores, refuse_forbidden, viterbi
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Linear, Observations, explicit_map
+from labseq_core.kernels import Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.route import margin_costs, route_of_updates
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import kernel_cost
-from labseq_core.learners.kernel_learner import KernelLearner
-from labseq_core.learners.kernel_options import KERNEL, MEMORY, ROUTE
-from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
+from labseq_core.learners.options import CONSTRAINTS, KERNEL, MAX_ITER, MEMORY, ROUTE, SEED, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.linear import LinearModel, LinearScoring, LinearWeights
@@ -189,24 +188,21 @@ class HMSVM(KernelLearner):
         recorder.present = lambda other: model_now().potentials(other)
 
         def observe(iteration: int) -> dict:
-            if dev is None or not self._is_linear() or iteration % DEV_EVERY != 1:
+            if dev is None or not self.kernel.is_linear or iteration % DEV_EVERY != 1:
                 return {}
             return {"dev_accuracy": accuracy_now()}
 
-        found = maximise_margin(
+        optimum = maximise_margin(
             features, labels, rule, tol=float(self.tol), max_iter=self.max_iter, seed=self.seed, recorder=recorder,
             observe=observe,
         )  # fmt: skip
         self.model_ = model_now()
         if dev is not None:
             recorder.rows[-1]["dev_accuracy"] = accuracy_now()
-        self._keep(found, features.sets)
+        self._keep(optimum, features.sets)
         self._keep_support(features.sets, labels, encoded.offsets)
 
     # How it scores
-
-    def _is_linear(self) -> bool:
-        return self.kernel == Linear()
 
     def _features(
         self, encoded: EncodedSequences, observations: Observations | None, labels: np.ndarray
@@ -216,13 +212,13 @@ class HMSVM(KernelLearner):
         if self.route_ == "gram":
             gram = Gram(self.kernel, observations, self._bytes)
             return GramMargins(gram, encoded.offsets, labels, n_labels, eta, constraints)
-        mapped = encoded if self._is_linear() else explicit_map(self.kernel, encoded)[1]
+        mapped = encoded if self.kernel.is_linear else explicit_map(self.kernel, encoded)[1]
         return ExplicitMargins(LinearScoring(mapped, n_labels, False, constraints), labels, eta)
 
     @property
     def _keeps_weights(self) -> bool:
         """Whether the model is weights of attributes; else it is an expansion in observations."""
-        return self._is_linear() and self.route != "gram"
+        return self.kernel.is_linear and self.route != "gram"
 
     def _model_of(
         self, observations: Observations | None, labels: np.ndarray, features: ExplicitMargins | GramMargins
@@ -246,17 +242,17 @@ class HMSVM(KernelLearner):
 
     # What is kept of the training
 
-    def _keep(self, found: MarginOptimum, sets: LabelSets) -> None:
-        self.primal_objective_, self.dual_objective_ = found.primal, found.dual
-        self.gap_, self.exact_ = found.primal - found.dual, found.exact
-        self.converged_, self.stop_reason_ = found.converged, found.why
-        self.n_iter_, self.n_sweeps_ = found.iterations, found.sweeps
-        self.working_set_size_ = sets.n_slots
+    def _keep(self, optimum: MarginOptimum, sets: LabelSets) -> None:
+        self.primal_objective_, self.dual_objective_ = optimum.primal, optimum.dual
+        self.gap_, self.exact_ = optimum.primal - optimum.dual, optimum.exact
+        self.converged_, self.stop_reason_ = optimum.converged, optimum.why
+        self.n_iter_, self.n_sweeps_ = optimum.iterations, optimum.sweeps
+        self.working_set_size_ = sets.n_members
 
     def _keep_support(self, sets: LabelSets, labels: np.ndarray, offsets: np.ndarray) -> None:
         """The labellings with α > 0 and the true labels of their sequences, and how many they are."""
         chosen = np.flatnonzero(sets.alpha)
-        owners = sets.sequence_of_slots()[chosen]
+        owners = sets.sequence_of_members()[chosen]
         examples = np.unique(owners)
         differences = np.concatenate(
             [np.zeros(0, dtype=np.int64)]
@@ -312,11 +308,11 @@ class HMSVM(KernelLearner):
         order = first + np.argsort(-support["alpha"][first:last], kind="stable")
         total = float(support["alpha"][first:last].sum())
         rows = [{"sequence": sequence, "labels": self._label_names(truth), "alpha": total, "is_truth": True}]
-        for slot in order.tolist():
-            own = slice(support["bounds"][slot], support["bounds"][slot + 1])
+        for member in order.tolist():
+            own = slice(support["bounds"][member], support["bounds"][member + 1])
             labels = truth.copy()
             labels[support["position"][own]] = support["label"][own]
-            alpha = float(support["alpha"][slot])
+            alpha = float(support["alpha"][member])
             rows.append({"sequence": sequence, "labels": self._label_names(labels), "alpha": alpha, "is_truth": False})
         return rows
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.bases.penalised_learner import PenalisedLearner
 from labseq_core.learners.cost import gradient_cost
 from labseq_core.learners.options import L1, L2, MAX_ITER, TOL
-from labseq_core.learners.penalised import PenalisedLearner
 from labseq_core.losses import LOG, Loss
 from labseq_core.progress import Recorder
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from labseq_core.checks import LabSeqError
-from labseq_core.kernels import Kernel, parse_kernel
+from labseq_core.kernels import KERNELS, Kernel, Linear, parse_kernel
 from labseq_core.kernels.registry import syntax
+from labseq_core.kernels.route import ROUTES
 
 # Numbers of numpy count too: grids of a search are made of them.
 KINDS = {"float": (Real,), "int": (Integral,), "bool": (bool, np.bool_), "choice": (str,), "kernel": (Kernel,)}
@@ -124,4 +125,24 @@ MAX_ITER = Option("max_iter", "int", 300, "At most this many iterations.", low=1
 TOL = Option(
     "tol", "float", 1e-3, "Stop when the gradient is this small relative to the weights.", low=0.0, high=1.0,
     log_scale=True, advanced=True,
+)  # fmt: skip
+
+# Those of the kernel methods.
+KERNEL = Option(
+    "kernel", "kernel", Linear(),
+    f"How alike two observations are. {'; '.join(f'{name}: {kernel.summary}' for name, kernel in KERNELS.items())}.",
+    where="T 2.1.2",
+)  # fmt: skip
+ETA = Option(
+    "eta", "float", 1.0, "Weight of pairs of labels against observations.", low=1e-6, high=1e6, log_scale=True,
+    where="T 2.9b",
+)  # fmt: skip
+MEMORY = Option(
+    "memory", "float", 2.0, "GiB that kernel values, or explicit features in their place, may take.", low=1e-3, high=1e4,
+    advanced=True,
+)  # fmt: skip
+ROUTE = Option(
+    "route", "choice", "auto",
+    "How scores are computed: gram by kernel values, explicit by the features that the kernel stands for. The result is "
+    "the same; auto takes what is estimated to be faster.", choices=ROUTES, advanced=True,
 )  # fmt: skip

@@ -8,14 +8,18 @@ from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
+from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.learners.cost import epochs_cost
-from labseq_core.learners.linear import LinearLearner
 from labseq_core.learners.options import CONSTRAINTS, SEED, START_STOP, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.perceptron.averaged_updates import blocks_of, perceptron_block
 
 BLOCK_TOKENS = 20_000  # between two looks at the callback
+
+EPOCHS = Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1")
+AVERAGED = Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones.")
+SHUFFLE = Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True)
 
 
 class StructuredPerceptron(LinearLearner):
@@ -39,9 +43,9 @@ class StructuredPerceptron(LinearLearner):
     where = "thesis Algorithm 1"
     cost = epochs_cost(1e-9)
     options = (
-        Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1"),
-        Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones."),
-        Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True),
+        EPOCHS,
+        AVERAGED,
+        SHUFFLE,
         CONSTRAINTS,
         SEED,
         START_STOP,

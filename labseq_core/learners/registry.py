@@ -10,7 +10,7 @@ from typing import Any
 from labseq_core.archives import archive_name, load_archive
 from labseq_core.checks import LabSeqError, require
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.boosting import LogitBoost, SequenceBoost
+from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
 from labseq_core.learners.dual_perceptron import DualPerceptron
 from labseq_core.learners.gpsc import GPSC
@@ -19,10 +19,9 @@ from labseq_core.learners.hmsvm import HMSVM
 from labseq_core.learners.maxent import MaxEnt
 from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
-from labseq_core.learners.outside import outside_learners
 from labseq_core.learners.perceptron import StructuredPerceptron
+from labseq_core.learners.plugins import outside_learners
 from labseq_core.learners.sparse_gpsc import SparseGPSC
-from labseq_core.learners.token_boosting import AdaBoostMR, ViterbiBoost
 from labseq_core.losses import LOG, LOSSES, Loss
 from labseq_core.registry import Registry, loading
 

@@ -83,8 +83,8 @@ def held_out(n_sequences: int) -> tuple[list[int], list[int]]:
 
 def search_score(truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
     """By what a search chooses: span F1 where labels are BIO, else token accuracy."""
-    found = evaluate(truth, predicted)
-    return found.accuracy if found.span_f1 is None else found.span_f1
+    evaluation = evaluate(truth, predicted)
+    return evaluation.accuracy if evaluation.span_f1 is None else evaluation.span_f1
 
 
 def require_grid(grid: Mapping[str, Sequence]) -> int:

@@ -11,12 +11,11 @@ from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, cross_product
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
+from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import DataSize, Options, kernel_cost
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
-from labseq_core.learners.kernel_learner import KernelLearner
-from labseq_core.learners.kernel_options import ETA, MEMORY, ROUTE
-from labseq_core.learners.options import CONSTRAINTS, MAX_ITER, SEED, TOL, Option
-from labseq_core.progress import Recorder
+from labseq_core.learners.options import CONSTRAINTS, ETA, MAX_ITER, MEMORY, ROUTE, SEED, TOL, Option
+from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
 from labseq_core.scoring.kernel_features import FeatureGram
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
@@ -160,12 +159,12 @@ class SparseGPSC(KernelLearner):
 
         def row() -> dict:
             share = float(np.mean(touched[observations.rows]))
-            found = {
+            columns = {
                 "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
                 "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
-            return found | follow.accuracy(self.eta * expansion.delta)
+            return columns | follow.accuracy(self.eta * expansion.delta)
 
         def fit(paths: Collection[Path], how: Stopping) -> None:
             done = len(basis.seen) / wanted
@@ -242,7 +241,7 @@ class SparseGPSC(KernelLearner):
 
     def _keep(self, observations: Observations, expansion: Expansion, basis, step: int, recorder: Recorder) -> None:
         if recorder.stopped:
-            self.stop_reason_ = "stopped by the callback"
+            self.stop_reason_ = STOPPED
         self.model_ = self._expansion_now(observations, expansion)
         self.objective_, self.n_iter_ = expansion.objective, step
         self.n_coordinates_, self.fraction_ = len(basis.seen), len(basis.seen) / basis.n_positions
@@ -297,5 +296,5 @@ class _Following:
             return {}
         encoded, labels = self._dev
         scores = np.zeros((len(self._own), len(edge))) + self._scores
-        found = potentials_of_scores(scores[self._own.rows], edge, self._constraints, encoded.offsets)
-        return {"dev_accuracy": float(np.mean(viterbi(found).labels == labels))}
+        potentials = potentials_of_scores(scores[self._own.rows], edge, self._constraints, encoded.offsets)
+        return {"dev_accuracy": float(np.mean(viterbi(potentials).labels == labels))}

@@ -13,7 +13,7 @@ from labseq_core.features.encoded import gather, renumber
 from labseq_core.features.transposed import even_chunks, transposed
 from labseq_core.kernels import DEFAULT_MEMORY, Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.observations import distinct_rows
-from labseq_core.scoring.sparse import collect_batch, score_batch
+from labseq_core.scoring.sparse_products import collect_batch, score_batch
 
 FEW_ROWS = 64  # rows of a Gram matrix that are made sooner than features are summed up
 _COLUMNS = 64  # of a dense matrix that are squared at a time

@@ -18,9 +18,9 @@ from labseq_core.chain.recursions.batch import chunk_bounds
 from labseq_core.checks import require
 from labseq_core.features.encoded import EncodedSequences
 from labseq_core.features.transposed import transposed
-from labseq_core.scoring.by_type import TypeScoring
+from labseq_core.scoring.linear_by_type import TypeScoring
 from labseq_core.scoring.model import Model, Parts, Table, nonzero_share
-from labseq_core.scoring.sparse import collect_batch, score_batch, score_sequences
+from labseq_core.scoring.sparse_products import collect_batch, score_batch, score_sequences
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ from labseq_core.experiments import (
 )
 from labseq_core.experiments.bundled.lessons import lessons
 from labseq_core.experiments.run.one_task import scored_parts, training_data, training_tokens_of
-from labseq_core.experiments.service import finish_time, is_default, list_finished, run_id_of
+from labseq_core.experiments.service import finish_time, is_default, list_finished
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.explain import (
     Answers,
     bound_curves,

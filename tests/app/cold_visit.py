@@ -44,7 +44,7 @@ def raise_it(problem: Exception) -> None:
 
 def main() -> None:
     errors.unexpected = raise_it
-    code_cache.on_miss = code_cache.refuse
+    code_cache.on_miss = lambda routine: raise_it(code_cache.NotCompiledYet(routine))
     seen("start", {})  # what is loaded once
     cold = [seen(*view) for view in VIEWS]
     os.environ["LABSEQ_CACHE_DIR"] = sys.argv[1]

@@ -14,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 from labseq_core.compiling import code_cache
 from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
-from labseq_core.experiments.service import run_id_of, run_row
+from labseq_core.experiments.service import run_row
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import RunStore
 from labseq_core.serving.settings import app_path
 from labseq_core.warm_up import ahead

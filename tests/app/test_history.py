@@ -21,7 +21,7 @@ from labseq_core.experiments import (
     result,
     status,
 )
-from labseq_core.experiments.service import run_id_of
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import RunStore
 from pages.ui.history.rows import PER_PAGE, list_csv, scores_csv
 from tests.app.conftest import planted, problems, run_until, text

@@ -8,10 +8,9 @@ import pytest
 
 from labseq_core.evaluation import token_accuracy
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.run.one_task import development_part
 from labseq_core.explain import certificate_rows, sparse_path
 from tests.app.conftest import problems, text
-from tests.experiments.runs import trained_here
+from tests.experiments.runs import development_part, trained_here
 
 RUN = "default:sparseness"
 NAMES = ["sparse: random, last", "sparse: sample, growth", "sparse: best, all"]

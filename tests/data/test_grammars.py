@@ -12,9 +12,9 @@ import pytest
 
 from labseq_core.checks import LabSeqError
 from labseq_core.data.synthetic.emissions import Capitalised, Choice, Coined, Mixture, RoundedNormal, weighted
+from labseq_core.data.synthetic.grammars import compile_rules
 from labseq_core.data.synthetic.pitch_accent import PITCH_ACCENT, PRONUNCIATIONS, TranscribedPhones
 from labseq_core.data.synthetic.registry import GENERATORS
-from labseq_core.data.synthetic.rules import compile_rules
 
 EXACT = 1e-12
 DRAWS = 20_000

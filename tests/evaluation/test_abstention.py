@@ -13,7 +13,6 @@ from labseq_core.checks import LabSeqError
 from labseq_core.evaluation import (
     AbstentionCurve,
     abstention_curve,
-    abstention_of_marginals,
     compare_at,
     coverage_table,
     curves_csv,
@@ -99,19 +98,6 @@ def test_folds_together_are_the_curve_of_all_tokens(folds):
         assert (curve.answered.dtype, curve.correct.dtype) == (np.int64, np.int64)
 
 
-@pytest.mark.parametrize("calibrated", [True, False])
-def test_a_curve_survives_a_file(calibrated):
-    top = 1.0 if calibrated else math.inf
-    curve = curve_of([(True, top), (False, 0.5), (True, 0.5)], calibrated)
-    file = io.BytesIO()
-    np.savez(file, **curve.to_arrays())
-    file.seek(0)
-    with np.load(file) as stored:
-        back = AbstentionCurve.from_arrays(stored)
-    assert back.rows() == curve.rows()
-    assert back.calibrated is calibrated
-
-
 @given(pairs=tokens(GAPS), coverage=st.floats(0.0, 1.0))
 def test_the_surest_share_as_by_loops(pairs, coverage):
     point = curve_of(pairs, calibrated=False).at_coverage(coverage)
@@ -165,7 +151,7 @@ def test_marginals_by_hand():
     predicted, confidence = top_labels(marginals, ["a", "b"])
     assert predicted == [["a", "b"], ["a"]]
     assert [row.tolist() for row in confidence] == [[0.7, 0.8], [0.5]]
-    curve = abstention_of_marginals([["a", "a"], ["a"]], marginals, ["a", "b"])
+    curve = abstention_curve([["a", "a"], ["a"]], predicted, confidence)
     assert curve.thresholds.tolist() == [0.8, 0.7, 0.5]
     assert curve.correct.tolist() == [0, 1, 2]
     assert curve.calibrated

@@ -65,15 +65,6 @@ def test_per_label_rows_can_be_chosen():
     assert chosen == [whole["V"], LabelScore("X", 0.0, 0.0, 0.0, 0, 0)]
 
 
-def test_confusion_as_a_table():
-    frame = confusion(Y_TRUE, Y_PRED).to_frame()
-    assert frame.loc["N", "V"] == 1
-    assert frame.loc["V", "N"] == 1
-    assert frame.loc["D", "N"] == 1
-    assert (frame.index.name, frame.columns.name) == ("true", "predicted")
-    assert frame.to_numpy().sum() == 7
-
-
 def test_counts_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         confusion(Y_TRUE, Y_PRED).counts[0, 0] = 5

@@ -6,12 +6,15 @@ import subprocess
 import time
 from collections.abc import Callable
 
+from labseq_core.data.catalogue import dataset_info, load_dataset
+from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, predictions, status
 from labseq_core.experiments.plan.tasks import best_point, searches_before, tasks_of
 from labseq_core.experiments.results.collecting import collect
 from labseq_core.experiments.run.engine import artefact_name
 from labseq_core.experiments.run.one_task import TaskOutcome, run_task
-from labseq_core.experiments.service import run_id_of, run_row
+from labseq_core.experiments.service import run_row
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import RunStore
 from labseq_core.explain import Answers
 
@@ -92,6 +95,11 @@ def trained_here(config: ExperimentConfig) -> str:
     run = finished_run(config)
     RunStore().insert(*run)
     return run[0]["id"]
+
+
+def development_part(config: ExperimentConfig) -> Sequences:
+    """What some methods are followed on."""
+    return load_dataset(config.dataset).dev.without_columns(dataset_info(config.dataset).answer_columns)
 
 
 def answers_of(run_id: str, label: str) -> Answers:

@@ -13,9 +13,10 @@ from labseq_core.experiments.bundled.defaults import FAMILIES, default_configs
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.results import run_results as results
 from labseq_core.experiments.results.run_results import FIRST, defaults_directory, write_default
-from labseq_core.experiments.run.one_task import data_hash, development_part, run_task, scored_part
+from labseq_core.experiments.run.one_task import data_hash, run_task, scored_part
 from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path
 from labseq_core.learners.registry import find_method, load_model
+from tests.experiments.runs import development_part
 
 CONFIGS = default_configs()
 BUNDLED = [info.name for info in list_datasets() if info.bundled]

@@ -21,7 +21,7 @@ from labseq_core.experiments.results.learning_curve import (
 )
 from labseq_core.experiments.results.run_results import FIRST
 from labseq_core.experiments.run.one_task import data_hash, run_task
-from labseq_core.experiments.service import run_id_of
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.features import FeatureTemplate
 from labseq_core.learners.registry import make_learner
 from tests.experiments.runs import endless, finished, quick, trained_here, wait

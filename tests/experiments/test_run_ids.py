@@ -18,9 +18,9 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.run.one_task import data_hash
-from labseq_core.experiments.service import run_id_of
-from labseq_core.experiments.store import data_identity as identity
+from labseq_core.experiments.store import run_ids as identity
 from labseq_core.experiments.store import sources
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.sources import CORE, COUNTED, NOT_COUNTED, counted_files, sources_digest
 from labseq_core.experiments.store.versions import versions
 from labseq_core.features.registry import TEMPLATES
@@ -38,7 +38,7 @@ SINGLE_FILES = {
 LEFT_OUT = {
     "data/limits.py",
     "learners/cost.py",
-    "learners/outside.py",
+    "learners/plugins.py",
     "data/downloads.py",
     "data/public_corpora.py",
     "data/formats/writers.py",
@@ -193,7 +193,7 @@ def test_a_start_does_not_wait_for_the_digest():
 def test_another_process_has_the_same_id():
     script = (
         "import json, sys\nfrom labseq_core.experiments import ExperimentConfig\n"
-        "from labseq_core.experiments.service import run_id_of\n"
+        "from labseq_core.experiments.store.run_ids import run_id_of\n"
         "print(run_id_of(ExperimentConfig.from_dict(json.loads(sys.argv[1]))))"
     )
     words = [sys.executable, "-c", script, json.dumps(quick().to_dict())]

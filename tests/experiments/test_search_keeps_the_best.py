@@ -14,7 +14,8 @@ from labseq_core.experiments.plan.tasks import Task, best_point, tasks_of
 from labseq_core.experiments.results.collecting import beaten_tasks, final_tasks
 from labseq_core.experiments.run.engine import Engine, artefact_name
 from labseq_core.experiments.run.one_task import TaskOutcome
-from labseq_core.experiments.service import close_engines, run_id_of, run_row
+from labseq_core.experiments.service import close_engines, run_row
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import RunStore, run_store
 from tests.experiments.runs import PATIENCE, finished, outcomes_here, quick, wait
 from tests.experiments.test_faults import end, start_owner, undisturbed_csv

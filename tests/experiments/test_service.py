@@ -30,7 +30,7 @@ from labseq_core.experiments.run.executors.local import LocalProcesses
 from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store.run_store import RunStore
-from tests.experiments.runs import at_work, endless, finished, outcomes_here, quick, wait
+from tests.experiments.runs import at_work, development_part, endless, finished, outcomes_here, quick, wait
 
 PERCEPTRON = "Averaged perceptron (epochs=2)"
 
@@ -145,19 +145,13 @@ def test_a_search_is_many_tasks_and_gives_what_a_search_gives():
         assert [row["fold"] for row in rows] == list(range(folds or 1))
         X, y = training_data(config)
         grid = {"l2": [0.1, 30.0], "start_stop": [False, True]}
-        dev = None if folds else scored_dev(config)
+        dev = None if folds else development_part(config)
         direct = search(CRF(max_iter=20), grid, X, y, dev=dev)
         tried = [row for row in result(run_id).searches if row["fold"] == 0]
         assert [row["score"] for row in tried] == [row["score"] for row in direct.table]
         assert json.loads(rows[0]["options"]) == {"max_iter": 20, **direct.best}
         assert model(run_id, choice.label).predict(X) == direct.learner.predict(X)
         assert rows[0]["train_seconds"] > sum(row["seconds"] for row in tried) * 0.9
-
-
-def scored_dev(config):
-    from labseq_core.experiments.run.one_task import development_part
-
-    return development_part(config)
 
 
 def test_cancel_stops_a_running_and_a_waiting_run(monkeypatch):

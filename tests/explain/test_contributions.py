@@ -11,7 +11,6 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.explain import (
     Lattice,
     contributions,
-    explains_by_observations,
     needs_training_data_to_vote,
     observation_votes,
     training_places,
@@ -77,7 +76,7 @@ def test_parts_add_up_to_the_difference_of_two_labellings(name, template):
                 together = found.together(most)
                 np.testing.assert_allclose(sum(row["difference"] for row in together), found.difference, **CLOSE)
                 assert len(together) <= most + 1
-            if not explains_by_observations(learner):
+            if not learner.fitted_model().by_observations:
                 assert together == found.rows
 
 
@@ -121,7 +120,7 @@ def test_count_models_name_what_is_there_and_what_is_missing():
 
 def test_observations_are_kernel_values_with_coefficients():
     learner = make_learner("gps", kernel="rbf:1", route="gram").fit(TEMPLATES["window"].encode(DATA), Y)
-    assert explains_by_observations(learner)
+    assert learner.fitted_model().by_observations
     one = DATA.select([2])
     labels = learner.predict(one)[0]
     rival = [next(label for label in learner.classes_ if label != labels[0]), *labels[1:]]
@@ -200,10 +199,12 @@ def test_a_gaussian_process_of_features_votes_by_observations(constraints):
 
 def test_which_methods_explain_by_observations():
     encoded = TEMPLATES["words"].encode(DATA)
-    assert not explains_by_observations(HMSVM(kernel=make_learner("hmsvm", kernel="linear").kernel).fit(encoded, Y))
-    assert not explains_by_observations(GPSC(route="explicit").fit(encoded, Y))
-    assert explains_by_observations(DualPerceptron(epochs=1).fit(encoded, Y))
-    assert not explains_by_observations(CRF().fit(encoded, Y))
+    assert (
+        not HMSVM(kernel=make_learner("hmsvm", kernel="linear").kernel).fit(encoded, Y).fitted_model().by_observations
+    )
+    assert not GPSC(route="explicit").fit(encoded, Y).fitted_model().by_observations
+    assert DualPerceptron(epochs=1).fit(encoded, Y).fitted_model().by_observations
+    assert not CRF().fit(encoded, Y).fitted_model().by_observations
 
 
 def test_wrong_questions_are_answered_clearly():

@@ -6,7 +6,7 @@ import pytest
 from labseq_core import DualPerceptron, FeatureTemplate, load_dataset
 from labseq_core.experiments.bundled.lessons import CLUES, SENTENCES, clue_rows, lessons, mistake_rows
 from labseq_core.explain.loss_curves import MARGIN_LOSSES, loss_curves, losses_at
-from labseq_core.explain.mistakes import count_mistakes, mistake_bound
+from labseq_core.explain.perceptron_mistakes import count_mistakes, mistake_bound
 
 STEP = 1e-6
 SCORE = 0.01  # another processor may round differently and so flip a label or two of some hundreds

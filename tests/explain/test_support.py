@@ -9,7 +9,6 @@ from labseq_core import CRF, HMSVM, LabSeqError, Polynomial
 from labseq_core.explain import (
     has_support,
     label_weights,
-    sparseness,
     support_csv,
     support_examples,
     support_figure,
@@ -42,14 +41,14 @@ def test_figure_4_2(model):
 
 
 def test_sparseness_adds_up(model):
-    found, examples = sparseness(model), support_examples(model)
-    assert found["support_examples"] == len(examples)
-    assert found["support_sequences"] == sum(row["rivals"] for row in examples)
-    assert found["support_per_example"] == pytest.approx(found["support_sequences"] / found["support_examples"])
-    assert found["satisfied"] == pytest.approx(1 - len(examples) / 30)
-    assert found["working_set"] >= found["support_sequences"]
+    examples = support_examples(model)
+    assert model.n_support_examples_ == len(examples)
+    assert model.n_support_sequences_ == sum(row["rivals"] for row in examples)
+    assert model.support_per_example_ == pytest.approx(model.n_support_sequences_ / len(examples))
+    assert model.satisfied_share_ == pytest.approx(1 - len(examples) / 30)
+    assert model.working_set_size_ >= model.n_support_sequences_
     wrong = sum(len(model.classes_) ** len(words) - 1 for words in WORDS)
-    assert 10 ** found["log10_labellings"] == pytest.approx(wrong)
+    assert 10**model.log10_constraints_ == pytest.approx(wrong)
     assert [row["alpha"] for row in examples] == sorted((row["alpha"] for row in examples), reverse=True)
 
 
@@ -74,7 +73,7 @@ def test_what_has_none(model):
     with pytest.raises(LabSeqError, match="CRF has no support sequences to show; choose HMSVM"):
         support_examples(CRF(max_iter=1).fit(WORDS, LABELS))
     with pytest.raises(LabSeqError, match="not fitted"):
-        sparseness(HMSVM())
+        support_examples(HMSVM())
     with pytest.raises(LabSeqError, match="sequence is 30; the model was trained on 30"):
         support_figure(model, 30)
 

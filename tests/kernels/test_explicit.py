@@ -21,6 +21,7 @@ from labseq_core.kernels import (
 from labseq_core.kernels.conjunctions import Conjunctions, FeatureTable, Polynomials
 from tests.kernels.strategies import BINARY, REAL, WORDS, batches
 from tests.reference import kernels as naive
+from tests.reference.features import dense
 
 # Sums of up to some hundred products with square roots of integers.
 VALUES = {"rtol": 1e-10, "atol": 1e-9}
@@ -39,14 +40,6 @@ def kernels_up_to(degree: int):
         ),
         max_leaves=3,
     )
-
-
-def dense(encoded: EncodedSequences) -> np.ndarray:
-    matrix = np.zeros((encoded.n_positions, encoded.n_attributes))
-    for t in range(encoded.n_positions):
-        for k in range(encoded.indptr[t], encoded.indptr[t + 1]):
-            matrix[t, encoded.indices[k]] += encoded.values[k] if encoded.values.size else 1.0
-    return matrix
 
 
 def check(kernel, train: EncodedSequences, new: EncodedSequences) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labseq_core import HMSVM, FeatureTemplate, LabSeqError, load_model
-from labseq_core.chain import most_violated
+from labseq_core.chain import most_violated, viterbi
 from labseq_core.compiling.routines import parallel_from
 from labseq_core.solvers.margin import dual_ascent as working_set
 from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
@@ -24,7 +24,7 @@ def test_a_hard_margin_that_exists_is_found():
         assert model.score(separable(words), labels) == 1.0
         for potentials, y in zip(model.potentials(separable(words)), labels):
             truth = np.array([model.classes_.index(label) for label in y])
-            found = most_violated.loss_augmented_viterbi(potentials, truth, loss=float(rescale == "margin"))
+            found = viterbi(potentials.loss_augmented(truth) if rescale == "margin" else potentials)
             wrong = most_violated.best_rivals(potentials, truth).scores[0]
             own = most_violated.path_scores(potentials, truth)[0]
             assert own - wrong >= 1.0 - 0.01

@@ -1,8 +1,12 @@
-"""Attributes the usual way: one Python function per token, straight from Tables B.2 and B.3 of the thesis."""
+"""Attributes the usual way: one Python function per token, straight from Tables B.2 and B.3 of the thesis; as a matrix."""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
+
+from labseq_core.features import EncodedSequences
 
 PAIRS = [
     ("cap_ini", "sent_ini"), ("cap_ini", "dot_end"), ("cap_ini", "contains_dot"), ("cap_ini", "contains_hyphen"),
@@ -90,3 +94,12 @@ def log_probability(variable: str, train: list[list[str]], sentence: list[str], 
         return math.log(count / len(words))
     given = neighbours.count(neighbour)
     return math.log(count / given if given else own)
+
+
+def dense(encoded: EncodedSequences) -> np.ndarray:
+    """X as a (positions, attributes) matrix, entry by entry."""
+    matrix = np.zeros((encoded.n_positions, encoded.n_attributes))
+    for t in range(encoded.n_positions):
+        for k in range(encoded.indptr[t], encoded.indptr[t + 1]):
+            matrix[t, encoded.indices[k]] += encoded.values[k] if encoded.values.size else 1.0
+    return matrix

@@ -13,19 +13,11 @@ from labseq_core.compiling.routines import parallel_from
 from labseq_core.features import EncodedSequences, encode_attributes
 from labseq_core.losses import log_loss
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.scoring.sparse import collect_batch, score_batch
+from labseq_core.scoring.sparse_products import collect_batch, score_batch
+from tests.reference.features import dense
 
 # Sums of at most a few dozen terms of size about one.
 SUM = {"rtol": 1e-12, "atol": 1e-12}
-
-
-def dense(encoded: EncodedSequences) -> np.ndarray:
-    """X as a (positions, attributes) matrix, entry by entry."""
-    matrix = np.zeros((encoded.n_positions, encoded.n_attributes))
-    for t in range(encoded.n_positions):
-        for k in range(encoded.indptr[t], encoded.indptr[t + 1]):
-            matrix[t, encoded.indices[k]] += encoded.values[k] if encoded.values.size else 1.0
-    return matrix
 
 
 def random_statistics(encoded: EncodedSequences, n_labels: int, rng: np.random.Generator) -> ChainStatistics:

@@ -10,7 +10,7 @@ from labseq_core.chain import ChainPotentials
 from labseq_core.features import encode_attributes
 from labseq_core.solvers.boosting.booster import Booster
 from labseq_core.solvers.boosting.exact_steps import bounds_along
-from labseq_core.solvers.boosting.features import feature_lists, longest_first
+from labseq_core.solvers.boosting.features import feature_lists, order_by_length
 from tests.examples import few
 from tests.reference.boosting import NaiveBoosting
 
@@ -36,7 +36,7 @@ def corpora(draw, max_length: int = 4, real: bool = True):
 def make(X, Y, n_labels, *, bound, smoothing, length_decay=1.0, log_loss=False, weights=None, naive=True):
     """A booster and, unless there are too many labellings, its naive twin at the same weights."""
     encoded = encode_attributes(X)
-    order = longest_first(encoded)
+    order = order_by_length(encoded)
     encoded = encoded.select(order)
     labels = np.array([label for i in order for label in Y[i]])
     lists = feature_lists(encoded, labels, n_labels)

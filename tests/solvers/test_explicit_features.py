@@ -40,9 +40,9 @@ def random_candidates(features: ExplicitMargins, rng: np.random.Generator, truth
 def labellings(features: ExplicitMargins, truth: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
     sets, offsets = features.sets, features.differences.data.offsets
     found = []
-    for slot, i in enumerate(sets.sequence_of_slots()):
+    for member, i in enumerate(sets.sequence_of_members()):
         labels = truth.copy()
-        own = slice(sets.difference_bounds[slot], sets.difference_bounds[slot + 1])
+        own = slice(sets.difference_bounds[member], sets.difference_bounds[member + 1])
         labels[sets.position[own]] = sets.label[own]
         found.append((int(i), tuple(labels[offsets[i] : offsets[i + 1]].tolist())))
     return found
@@ -66,16 +66,16 @@ def assert_consistent(features: ExplicitMargins, X: list, truth: np.ndarray, res
     found = labellings(features, truth)
     assert len(set(found)) == len(found)
     vectors, total = [], {}
-    for slot, (i, labels) in enumerate(found):
+    for member, (i, labels) in enumerate(found):
         right = tuple(truth[offsets[i] : offsets[i + 1]].tolist())
         distance = sum(a != b for a, b in zip(labels, right))
-        assert distance == sets.distance[slot] > 0
+        assert distance == sets.distance[member] > 0
         scale = distance if rescale == "slack" else 1.0
-        assert sets.scale[slot] == scale
-        assert sets.target[slot] == (1.0 if rescale is None else distance)
+        assert sets.scale[member] == scale
+        assert sets.target[member] == (1.0 if rescale is None else distance)
         vectors.append({name: scale * value for name, value in dense_vector(X[i], right, labels).items()})
         for name, value in vectors[-1].items():
-            total[name] = total.get(name, 0.0) + sets.alpha[slot] * value
+            total[name] = total.get(name, 0.0) + sets.alpha[member] * value
     for i in range(len(X)):
         own = range(sets.bounds[i], sets.bounds[i + 1])
         gram = sets.gram[sets.gram_bounds[i] : sets.gram_bounds[i + 1]].reshape(len(own), len(own))
@@ -148,7 +148,7 @@ def test_going_on_and_back():
     alpha, weights = features.sets.alpha.copy(), features.weights().flat.copy()
     features.extrapolate(0.9, 0.3, np.inf)
     assert (features.sets.alpha != alpha).any()
-    totals = np.bincount(features.sets.sequence_of_slots(), features.sets.alpha)
+    totals = np.bincount(features.sets.sequence_of_members(), features.sets.alpha)
     assert (totals <= 0.3 * (1 + 1e-12)).all()
     assert (features.sets.alpha >= 0.0).all()
     assert_consistent(features, X, truth, None)

@@ -142,7 +142,7 @@ def test_a_process_that_is_killed_leaves_nothing_half_made_and_the_next_one_comp
     assert (server.passes, server.trouble) == (2, None)
     loaded = by_another(
         "from labseq_core.compiling import code_cache; from labseq_core.warm_up import ahead\n"
-        "code_cache.on_miss = code_cache.refuse; ahead.PARTS['features'].make()"
+        "code_cache.on_miss = exit; ahead.PARTS['features'].make()"
     )
     assert loaded.returncode == 0, loaded.stderr
 

@@ -45,6 +45,15 @@ def length_of(i, offsets):
 
 
 @compiled
+def longest_among(sequences, begin, end, offsets):
+    """The length of the longest of sequences[begin:end]."""
+    longest = 0
+    for place in range(begin, end):
+        longest = max(longest, length_of(sequences[place], offsets))
+    return longest
+
+
+@compiled
 def longest_of(first, end, offsets):
     """The length of the longest of some sequences that follow each other."""
     longest = 0
@@ -64,9 +73,7 @@ def forward_backward_batch(
     """
     n_labels = node.shape[1]
     for chunk in range(first_chunk, end_chunk):
-        longest = 0
-        for place in range(chunks[chunk], chunks[chunk + 1]):
-            longest = max(longest, length_of(sequences[place], offsets))
+        longest = longest_among(sequences, chunks[chunk], chunks[chunk + 1], offsets)
         emission, scale = np.empty((longest, n_labels)), np.empty(longest)
         beta, message, work = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
         tentative = np.empty((1, n_labels, n_labels))

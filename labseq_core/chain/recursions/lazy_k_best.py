@@ -43,7 +43,7 @@ class LabellingsInOrder:
         self._heap_score = np.empty(4 * length * n_labels)
         self._heap_set = np.empty((4 * length * n_labels, 3), dtype=np.int64)  # parent, position, label there
         best_ahead(*self._arguments, self._ahead, self._follower)
-        first_sets(*self._arguments, self._ahead, self._threshold, self._counts, self._heap_score, self._heap_set)
+        first_sets(*self._arguments[:3], self._ahead, self._threshold, self._counts, self._heap_score, self._heap_set)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, float]]:
         done, block = 0, FIRST_BLOCK
@@ -72,8 +72,8 @@ class LabellingsInOrder:
                 *self._arguments, self._ahead, self._follower, self._threshold, before + number, self._counts,
                 self._heap_score, self._heap_set, self._taken, self._scores,
             )  # fmt: skip
-        found = slice(before, int(self._counts[0]))
-        return self._taken[found], self._scores[found]
+        new = slice(before, int(self._counts[0]))
+        return self._taken[new], self._scores[new]
 
 
 def _grown(array: np.ndarray, size: int) -> np.ndarray:
@@ -147,7 +147,7 @@ def remove_top(counts, heap_score, heap_set):
 
 
 @compiled
-def first_sets(node, start, stop, edge, stride, ahead, threshold, counts, heap_score, heap_set):
+def first_sets(node, start, stop, ahead, threshold, counts, heap_score, heap_set):
     """One set for each first label; parent -1: nothing comes before."""
     for s in range(node.shape[1]):
         score = node_score(node, start, stop, 0, s) + ahead[0, s]

@@ -154,17 +154,17 @@ def diverse_sequence(node, start, stop, edge, stride, truth, loss, least, share,
         for s in range(n_labels):
             through[t, s] = best[t, s] + ahead[t, s]
         through[t, truth[t]] = -np.inf
-    for found in range(scores.size):
+    for number in range(scores.size):
         place, label = 0, 0
         for t in range(length):
             for s in range(n_labels):
                 if through[t, s] > through[place, label]:
                     place, label = t, s
-        scores[found] = through[place, label]
-        threshold = -np.inf if found == 0 else least + share * (scores[0] - least)
-        if scores[found] == -np.inf or scores[found] < threshold or (found > 0 and scores[0] <= least):
-            return found
-        row = labels[found]
+        scores[number] = through[place, label]
+        threshold = -np.inf if number == 0 else least + share * (scores[0] - least)
+        if scores[number] == -np.inf or scores[number] < threshold or (number > 0 and scores[0] <= least):
+            return number
+        row = labels[number]
         row[place] = label
         for t in range(place, 0, -1):
             row[t - 1] = best_origin(best[t - 1], edge[stride * t], row[t])
@@ -239,7 +239,7 @@ def hamming_distance(labels, truth):
 
 
 @compiled
-def slack_rescaled_sequence(node, start, stop, edge, stride, truth, truth_score, cells, labels, best, found):
+def slack_rescaled_sequence(node, start, stop, edge, stride, truth, truth_score, cells, labels, best, tried):
     """Fills labels with argmax_y Δ(y) (1 - F(y*) + F(y)), or y* if no y has it above 0; gives that maximum ξ and a bound on it.
 
     METHODS 4, L slack rescaling. Let V = max_y (Δ(y) - margin(y)), by loss-augmented decoding. No labelling at distance h has
@@ -264,7 +264,7 @@ def slack_rescaled_sequence(node, start, stop, edge, stride, truth, truth_score,
         return value, value
     if length * (farthest + 1) * n_labels > cells:
         return search_loss_weight(
-            node, start, stop, edge, stride, truth, truth_score, reach, value, labels, best, found
+            node, start, stop, edge, stride, truth, truth_score, reach, value, labels, best, tried
         )
     counted = np.empty((length, farthest + 1, n_labels))
     hamming_sequence(node, start, stop, edge, stride, truth, counted, np.empty(n_labels))
@@ -279,7 +279,7 @@ def slack_rescaled_sequence(node, start, stop, edge, stride, truth, truth_score,
 
 
 @compiled
-def search_loss_weight(node, start, stop, edge, stride, truth, truth_score, reach, value, labels, best, found):
+def search_loss_weight(node, start, stop, edge, stride, truth, truth_score, reach, value, labels, best, tried):
     """The best Δ(y) (1 - margin(y)) among the maximisers of λ Δ(y) - margin(y), and a bound for all y; reach is V(1).
 
     On the lower hull of the margins the best distance has λ = (1 - margin) / Δ; the left side rises and the right side falls
@@ -292,14 +292,14 @@ def search_loss_weight(node, start, stop, edge, stride, truth, truth_score, reac
     low, high = 0.0, 1.0 + reach
     for _ in range(LOSS_WEIGHTS):
         weight = 0.5 * (low + high)
-        reach = loss_augmented_sequence(node, start, stop, edge, stride, truth, weight, found, best) - truth_score
-        distance = hamming_distance(found, truth)
+        reach = loss_augmented_sequence(node, start, stop, edge, stride, truth, weight, tried, best) - truth_score
+        distance = hamming_distance(tried, truth)
         for h in range(length + 1):
             bound[h] = min(bound[h], h * (1.0 + reach - weight * h))
         slack = 1.0 + reach - weight * distance
         if distance * slack > value:
             value = distance * slack
-            copy_to(found, labels)
+            copy_to(tried, labels)
         if weight * distance < slack:
             low = weight
         else:

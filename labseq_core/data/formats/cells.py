@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labseq_core.data.formats.source import DataError
+from labseq_core.data.formats.source import DataError, no_tokens
 from labseq_core.data.sequences import Column, Sequences
 
 MISSING = frozenset({"", "NA", "NaN", "nan"})
@@ -44,6 +44,6 @@ def build(
 ) -> Sequences:
     """Sequences from flat cells; `ends[i]` is the position after the last token of sequence i."""
     if not tokens:
-        raise DataError(file, None, "no tokens", "give a file with at least one token")
+        raise no_tokens(file)
     offsets = np.concatenate([[0], np.asarray(ends, dtype=np.int64)])
     return Sequences(tokens, offsets, labels, {name: as_column(cells) for name, cells in columns.items()})

@@ -11,7 +11,7 @@ import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.data.formats.cells import build, require_filled
-from labseq_core.data.formats.source import DataError, Source, base_name, read_text
+from labseq_core.data.formats.source import DataError, Source, base_name, no_tokens, read_text
 from labseq_core.data.sequences import Sequences
 
 CONLLU_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -72,7 +72,7 @@ def _read_grid(file: str, text: str, separator: str | None) -> _Grid:
     has_token = np.fromiter(map(bool, lines), bool, len(lines))
     line_numbers = np.flatnonzero(has_token) + 1
     if line_numbers.size == 0:
-        raise DataError(file, None, "no tokens", "give a file with at least one token")
+        raise no_tokens(file)
     rows = list(filter(None, lines))
     widths = np.fromiter(map(str.count, rows, repeat(separator)), np.int64, len(rows)) + 1
     width = int(np.bincount(widths).argmax())

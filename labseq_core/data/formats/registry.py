@@ -154,5 +154,5 @@ def written_extensions() -> list[str]:
 
 
 def _extension(file: str) -> str:
-    found = re.search(r"\.[^.]*$", file.lower().removesuffix(".gz"))
-    return found[0] if found else ""
+    match = re.search(r"\.[^.]*$", file.lower().removesuffix(".gz"))
+    return match[0] if match else ""

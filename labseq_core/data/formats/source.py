@@ -36,6 +36,10 @@ class DataError(LabSeqError):
         return type(self), (self.file, self.line, self.cause, self.fix)
 
 
+def no_tokens(file: str, cause: str = "no tokens") -> DataError:
+    return DataError(file, None, cause, "give a file with at least one token")
+
+
 def base_name(source: Source, name: str | None = None) -> str:
     """What messages call the file. Never a path: that would show a machine's directories to a visitor."""
     if name is None and not isinstance(source, bytes):
@@ -64,7 +68,7 @@ def read_text(source: Source, encoding: str = "utf-8", name: str | None = None) 
         raise DataError(file, line, "a NUL byte", "save the file as plain UTF-8 text (it is binary or UTF-16)")
     text = _decoded(data, codec, file).replace("\r\n", "\n").removesuffix("\r")
     if not text.strip(" \t\r\n"):
-        raise DataError(file, None, "the file is empty", "give a file with at least one token")
+        raise no_tokens(file, "the file is empty")
     return text
 
 

@@ -179,15 +179,15 @@ def _json_lists(file: str, number: int, line: str) -> dict[str, list]:
     if not isinstance(record, dict) or not isinstance(record.get("tokens"), list):
         cause = 'no list "tokens"' if isinstance(record, dict) else "not a JSON object"
         raise DataError(file, number, cause, 'write {"tokens": [...], "labels": [...]} on each line')
-    found = {key: values for key, values in record.items() if isinstance(values, list)}
-    if not found["tokens"]:
+    lists = {key: values for key, values in record.items() if isinstance(values, list)}
+    if not lists["tokens"]:
         raise DataError(file, number, "the list of tokens is empty", "remove the line")
-    for key, values in found.items():
-        if len(values) != len(found["tokens"]):
-            cause = f"{key!r} has {len(values)} values for {len(found['tokens'])} tokens"
+    for key, values in lists.items():
+        if len(values) != len(lists["tokens"]):
+            cause = f"{key!r} has {len(values)} values for {len(lists['tokens'])} tokens"
             raise DataError(file, number, cause, "give one value per token")
         _require_values(file, number, key, values)
-    return found
+    return lists
 
 
 def _require_values(file: str, number: int, key: str, values: list) -> None:

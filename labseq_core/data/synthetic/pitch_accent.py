@@ -11,9 +11,9 @@ import numpy as np
 
 from labseq_core.data.synthetic.corpus import SyntheticCorpus, VisibleValues
 from labseq_core.data.synthetic.emissions import Choice, Emission, RoundedNormal, Value
+from labseq_core.data.synthetic.grammars import Rules, compile_rules
 from labseq_core.data.synthetic.hidden_chain import TOKEN, HiddenChain
 from labseq_core.data.synthetic.prosodic_variables import WordProbabilities, derived_variables
-from labseq_core.data.synthetic.rules import Rules, compile_rules
 
 ACCENTED, PLAIN = "A", "N"
 # Is there a boundary of an intonational phrase (IP) after the word? FINAL: yes, and the utterance ends.

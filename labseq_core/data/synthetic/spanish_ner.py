@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from labseq_core.data.synthetic.corpus import SyntheticCorpus
 from labseq_core.data.synthetic.emissions import Capitalised, Choice, Coined, Emission, Mixture
+from labseq_core.data.synthetic.grammars import Rules, compile_rules
 from labseq_core.data.synthetic.hidden_chain import TOKEN, HiddenChain
-from labseq_core.data.synthetic.rules import Rules, compile_rules
 
 # In capitals: symbols. In small letters: word classes or, where no class has that name, a word that stands for itself.
 RULES: Rules = {

@@ -6,7 +6,6 @@ from labseq_core.data.catalogue import list_datasets
 from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.results.run_results import FIRST
 
-METHODS = ("crf", "hmsvm", "gps")  # what a newcomer sees compared
 FEATURES = {
     "pitch-accent": FeatureChoice("prosody", window=1),
     "toy-pos": FeatureChoice("POS"),

@@ -11,7 +11,7 @@ from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice,
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.results.run_results import FIRST, SPAN_MODE
 from labseq_core.experiments.run.one_task import run_task
-from labseq_core.explain.mistakes import mistake_bound
+from labseq_core.explain.perceptron_mistakes import mistake_bound
 from labseq_core.features import FeatureTemplate
 from labseq_core.places import datasets_directory
 

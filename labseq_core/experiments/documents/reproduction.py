@@ -33,9 +33,9 @@ class Experiment:
         chosen = tuple(choice for choice, _ in self.methods)
         return ExperimentConfig(self.dataset, chosen, self.features, self.folds, sequences=self.sequences)
 
-    def beside(self, found: RunResult) -> list[dict]:
+    def beside(self, run: RunResult) -> list[dict]:
         """Ours, mean and standard error in per cent, and the quoted result of each method."""
-        summary = {row["label"]: row for row in found.summary()}
+        summary = {row["label"]: row for row in run.summary()}
         rows = []
         for choice, quoted in self.methods:
             if choice.label in summary:

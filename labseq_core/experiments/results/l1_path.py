@@ -17,17 +17,17 @@ L1_COLUMNS = (
 )
 
 
-def l1_paths(found: RunResult) -> dict[str, list[dict]]:
+def l1_paths(run: RunResult) -> dict[str, list[dict]]:
     """By a name for what the models share: a row per value of l1, smallest first. Empty without two values to compare.
 
     nonzero: weights other than 0, on average over folds; share: of all weights, `parameters`.
     """
     groups: dict[tuple, list[MethodChoice]] = {}
-    for choice in found.config.methods:
+    for choice in run.config.methods:
         if "l1" in method_options(choice.method) and "l1" not in choice.search:
             rest = tuple(sorted((name, str(value)) for name, value in choice.options.items() if name != "l1"))
             groups.setdefault((choice.method, rest), []).append(choice)
-    summary = {row["label"]: row for row in found.summary()}
+    summary = {row["label"]: row for row in run.summary()}
     paths = {}
     for (method, _), choices in groups.items():
         rows = sorted((_row(_l1(choice), summary[choice.label]) for choice in choices if choice.label in summary),

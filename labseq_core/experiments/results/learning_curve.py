@@ -17,7 +17,9 @@ from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.results.run_results import MEASURED
 from labseq_core.experiments.run.one_task import data_hash
-from labseq_core.experiments.service import RunStatus, cancel, predictions, result, run_id_of, status, submit
+from labseq_core.experiments.run.status import RunStatus
+from labseq_core.experiments.service import cancel, predictions, result, status, submit
+from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_store import run_store
 from labseq_core.places import datasets_directory
 
@@ -95,17 +97,17 @@ def learning_curve(config: ExperimentConfig) -> list[dict]:
 
 
 def _rows(config: ExperimentConfig) -> list[dict]:
-    found, rows = result(run_id_of(config)), []
+    run, rows = result(run_id_of(config)), []
     size = config.sequences or len(load_dataset(config.dataset).train)
-    for row in found.rows:
-        counts = predictions(found.run_id, row["label"]).counts()
+    for row in run.rows:
+        counts = predictions(run.run_id, row["label"]).counts()
         scores = {}
         for name in (metric.name for metric in compared_metrics()):
             scores[name] = row.get(name)  # a run from before there was such a metric has none
             scores[f"{name}_se"] = None if scores[name] is None else standard_error(counts, name)
         rows.append(
             {
-                **found.about(), "sequences": size, "tokens": row["n_train_tokens"], "label": row["label"], **scores,
+                **run.about(), "sequences": size, "tokens": row["n_train_tokens"], "label": row["label"], **scores,
                 **{name: row[name] for name in MEASURED},
             }
         )  # fmt: skip

@@ -44,10 +44,10 @@ class RunResult:
     failures: list[dict] = field(default_factory=list)
 
     @classmethod
-    def of(cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, found: dict) -> RunResult:
-        rows = [{"run_id": run_id, **row} for row in found["rows"]]
-        rest = {name: found[name] for name in ("data_hash", "per_label", "confusion", "examples")}
-        more = {name: found.get(name, []) for name in ("searches", "failures")}
+    def of(cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, metrics: dict) -> RunResult:
+        rows = [{"run_id": run_id, **row} for row in metrics["rows"]]
+        rest = {name: metrics[name] for name in ("data_hash", "per_label", "confusion", "examples")}
+        more = {name: metrics.get(name, []) for name in ("searches", "failures")}
         return cls(run_id, config, versions, created, rows=rows, **rest, **more)
 
     def summary(self) -> list[dict]:
@@ -128,8 +128,10 @@ def default_results() -> dict[str, RunResult]:
     """The results that `labseq defaults` wrote, by name: first the one to show first, then those of other corpora (which
     have the corpus's name), then those of a family of methods.
     """
-    found = {path.stem: _saved_default(path, path.stat().st_mtime_ns) for path in defaults_directory().glob("*.json")}
-    return {name: found[name] for name in sorted(found, key=lambda name: _place(name, found[name].config.dataset))}
+    results = {path.stem: _saved_default(path, path.stat().st_mtime_ns) for path in defaults_directory().glob("*.json")}
+    return {
+        name: results[name] for name in sorted(results, key=lambda name: _place(name, results[name].config.dataset))
+    }
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ from labseq_core.data.uploads import is_upload, stored_upload
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import Task, best_point, searches_before, tasks_of
 from labseq_core.experiments.results.collecting import beaten_tasks, collect
-from labseq_core.experiments.results.curves import add_points
+from labseq_core.experiments.results.training_curves import add_points
 from labseq_core.experiments.run.executors import Executor, Job, WorkerLost
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
 from labseq_core.experiments.store.owners import Owner
@@ -288,12 +288,12 @@ class Engine:
         elif len(run.outcomes) + len(run.failures) >= len(run.tasks):
             first = run.failures[min(run.failures)] if run.failures else None
             try:
-                found = collect(run.config, run.outcomes, run.failures)
+                metrics = collect(run.config, run.outcomes, run.failures)
             except Exception as problem:
                 run.state, run.error = "failed", f"internal error ({type(problem).__name__}) in putting it together"
                 return
-            if found["rows"]:
-                run.state, run.metrics = "done", found
+            if metrics["rows"]:
+                run.state, run.metrics = "done", metrics
             else:
                 run.state, run.error = "failed", first
 

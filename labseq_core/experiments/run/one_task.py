@@ -13,8 +13,8 @@ from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import fit_temperature, marginals_at, top_labels
-from labseq_core.evaluation._pairs import LabelPairs, pair_up
 from labseq_core.evaluation.calibration import Probabilities
+from labseq_core.evaluation.label_pairs import LabelPairs, pair_up
 from labseq_core.evaluation.registry import Tested
 from labseq_core.evaluation.resources import ModelSize, Timing
 from labseq_core.evaluation.token import confusion_of
@@ -258,11 +258,6 @@ def scored_part(config: ExperimentConfig, fold: int = 0) -> Sequences:
 def scored_parts(config: ExperimentConfig) -> list[Sequences]:
     """The same of all folds."""
     return [scored_part(config, fold) for fold in range(max(1, config.folds))]
-
-
-def development_part(config: ExperimentConfig) -> Sequences | None:
-    """What some methods are followed on; none within cross-validation."""
-    return _split(config.dataset, config.sequences, config.folds, config.seed, 0)[1]
 
 
 def _prepare(config: ExperimentConfig, fold: int) -> _Parts:

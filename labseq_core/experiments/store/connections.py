@@ -67,7 +67,7 @@ def _mark(path: Path) -> tuple | None:
     now and then, so a store in use is rarely opened anew.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

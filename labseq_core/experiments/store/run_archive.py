@@ -21,7 +21,7 @@ from labseq_core.experiments.service import comparisons, is_default, predictions
 from labseq_core.experiments.store.run_store import run_store
 from labseq_core.learners.registry import load_model
 
-FORMAT = 1
+RUN_FORMAT = 1
 MAX_BYTES = 2**30  # of one run, unpacked
 _ID = re.compile(r"([0-9a-f]{12})-[0-9a-f]{6}")
 _RUN, _ARTEFACTS = "run.json", "artefacts/"
@@ -36,31 +36,31 @@ _BROKEN = "is not a run exported by LabSeq, or it is damaged; export it again"
 
 def run_tables(run_id: str) -> dict[str, str]:
     """All tables of a finished run as CSV text, by file name."""
-    found = result(run_id)
-    about = found.about()
-    said = {row["label"]: predictions(run_id, row["label"]) for row in found.summary()}
-    known = [each.name for each in compared_metrics() if any(row.get(each.name) is not None for row in found.rows)]
+    run = result(run_id)
+    about = run.about()
+    said = {row["label"]: predictions(run_id, row["label"]) for row in run.summary()}
+    known = [each.name for each in compared_metrics() if any(row.get(each.name) is not None for row in run.rows)]
     pairs = [{"metric": metric, **row} for metric in known for row in comparisons(run_id, metric)]
     tables = {
-        "scores.csv": found.csv(),
-        "times.csv": found.times_csv(),
-        "summary.csv": table_csv([{**about, **row} for row in found.summary()]),
+        "scores.csv": run.csv(),
+        "times.csv": run.times_csv(),
+        "summary.csv": table_csv([{**about, **row} for row in run.summary()]),
         "per_label.csv": table_csv([
-            {**about, "method": label, **row} for label, rows in found.per_label.items() for row in rows
+            {**about, "method": label, **row} for label, rows in run.per_label.items() for row in rows
         ]),
-        "confusion.csv": table_csv(_confusion_rows(found, about)),
+        "confusion.csv": table_csv(_confusion_rows(run, about)),
         "predictions.csv": predictions_csv(said, **{name: str(value) for name, value in about.items()}),
         "abstention.csv": table_csv(_abstention_rows(said, about)),
         "significance.csv": table_csv([{**about, **row} for row in pairs]),
-        "searches.csv": table_csv([{**about, **row} for row in found.searches]),
+        "searches.csv": table_csv([{**about, **row} for row in run.searches]),
     }  # fmt: skip
     return {name: text for name, text in tables.items() if text}
 
 
-def _confusion_rows(found: RunResult, about: dict) -> list[dict]:
+def _confusion_rows(run: RunResult, about: dict) -> list[dict]:
     return [
         {**about, "method": label, "true": true, "predicted": predicted, "tokens": count}
-        for label, matrix in found.confusion.items()
+        for label, matrix in run.confusion.items()
         for true, counts in zip(matrix["labels"], matrix["counts"])
         for predicted, count in zip(matrix["labels"], counts)
     ]
@@ -86,13 +86,13 @@ def packed_tables(run_id: str) -> bytes:
 
 def export_run(run_id: str) -> bytes:
     """A finished run as a zip file: configuration, tables, predictions, models, versions."""
-    found, store = result(run_id), run_store()
+    run, store = result(run_id), run_store()
     row = store.get(run_id)
     require(row is not None, f"{run_id} comes with LabSeq and is the same everywhere; export a run of your own")
     tasks = [{name: task[name] for name in _TASK} for task in store.tasks(run_id, outcomes=True)]
-    about = {"labseq_export": FORMAT, "run": {name: row[name] for name in _KEPT}, "tasks": tasks}
+    about = {"labseq_export": RUN_FORMAT, "run": {name: row[name] for name in _KEPT}, "tasks": tasks}
     files: dict[str, str | bytes] = {
-        **_for_people(found),
+        **_for_people(run),
         **run_tables(run_id),
         _RUN: json.dumps(about, ensure_ascii=False),
         **{f"{_ARTEFACTS}{name}.npz": data for name, data in store.artefacts(run_id).items()},
@@ -108,22 +108,22 @@ def _packed(files: Mapping[str, str | bytes]) -> bytes:
     return packed.getvalue()
 
 
-def _for_people(found: RunResult) -> dict[str, str]:
+def _for_people(run: RunResult) -> dict[str, str]:
     return {
-        "README.txt": _readme(found),
-        "config.yaml": found.config.to_yaml(),
-        "versions.json": json.dumps(found.versions, indent=1, sort_keys=True) + "\n",
+        "README.txt": _readme(run),
+        "config.yaml": run.config.to_yaml(),
+        "versions.json": json.dumps(run.versions, indent=1, sort_keys=True) + "\n",
     }
 
 
-def _readme(found: RunResult) -> str:
-    when = time.strftime("%Y-%m-%d", time.gmtime(found.created))
+def _readme(run: RunResult) -> str:
+    when = time.strftime("%Y-%m-%d", time.gmtime(run.created))
     return (
-        f"Run {found.run_id} of LabSeq, {when}.\n\n"
+        f"Run {run.run_id} of LabSeq, {when}.\n\n"
         "config.yaml: 'labseq compare config.yaml' runs it again. scores.csv: one row per method and fold. times.csv: what\n"
         "was timed. predictions.csv: every token. metric_mode conlleval: spans are counted as conlleval does;\n"
         "token: labels have no spans, each token counts by itself. scored_on: the folds, or the test part.\n"
-        + ("" if is_default(found.run_id) else "'labseq runs import FILE' takes the whole file into another store.\n")
+        + ("" if is_default(run.run_id) else "'labseq runs import FILE' takes the whole file into another store.\n")
     )
 
 
@@ -172,8 +172,8 @@ def _unpacked(source: bytes | str | Path, name: str) -> tuple[dict, dict[str, by
             zipfile.BadZipFile):  # fmt: skip
         raise LabSeqError(f"{name} {_BROKEN}") from None
     require(
-        version == FORMAT,
-        f"{name} has format {version}, this version reads {FORMAT}; install the version that wrote it",
+        version == RUN_FORMAT,
+        f"{name} has format {version}, this version reads {RUN_FORMAT}; install the version that wrote it",
     )
     return about, {path.removeprefix(_ARTEFACTS).removesuffix(".npz"): data for path, data in files.items()}
 

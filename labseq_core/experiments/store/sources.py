@@ -41,7 +41,7 @@ NOT_COUNTED = {
     "places.py": "where files lie",
     "data/limits.py": "how large an upload may be",
     "learners/cost.py": "estimates time and memory; a fit does not ask",
-    "learners/outside.py": "finds methods whose own sources are among the versions",
+    "learners/plugins.py": "finds methods whose own sources are among the versions",
     "experiments/run/memory.py": "measures the machine",
 }
 _KEPT_DIGESTS = 16  # of several trees and versions that share a cache
@@ -50,8 +50,8 @@ _DIGEST = re.compile(r"[0-9a-f]{12}")
 
 def counted_files(core: Path = CORE) -> list[Path]:
     """The files that count, in a fixed order."""
-    found = [path for entry in COUNTED for path in [core / entry, *(core / entry).rglob("*.py")] if path.is_file()]
-    return sorted(path for path in found if path.relative_to(core).as_posix() not in NOT_COUNTED)
+    listed = [path for entry in COUNTED for path in [core / entry, *(core / entry).rglob("*.py")] if path.is_file()]
+    return sorted(path for path in listed if path.relative_to(core).as_posix() not in NOT_COUNTED)
 
 
 def sources_digest(core: Path = CORE) -> str:

@@ -57,7 +57,7 @@ def sequence_chords(state: BoostingState, feature: int) -> tuple[np.ndarray, np.
     first_pair = lists.n_attributes * n_labels
     if feature < first_pair:
         attribute, label = divmod(feature, n_labels)
-        slots, incidences, kind = lists.slots, lists.incidences_of(attribute).astype(np.int64), 0
+        terms, incidences, kind = lists.terms, lists.incidences_of(attribute).astype(np.int64), 0
         sequences = lists.sequence[incidences]
         positions, values = lists.entries_of(attribute)
         counts = np.diff(lists.entry_pointer)[incidences]
@@ -65,18 +65,18 @@ def sequence_chords(state: BoostingState, feature: int) -> tuple[np.ndarray, np.
         slope = np.add.reduceat(values * state.derivative[positions, label], starts)
     else:
         label = feature - first_pair
-        slots, incidences = lists.edge_slots, lists.edge_sequences
+        terms, incidences = lists.edge_terms, lists.edge_sequences
         kind = int(label // n_labels == label % n_labels)
         sequences = incidences
         slope = state.edge_derivative[incidences, label]
-    high, low = slots.high[incidences, kind].copy(), slots.low[incidences, kind].copy()
+    high, low = terms.high[incidences, kind].copy(), terms.low[incidences, kind].copy()
     for place, j in enumerate(incidences.tolist()):
-        own = slice(slots.present_pointer[j], slots.present_pointer[j + 1])
-        found = np.flatnonzero(slots.present_label[own] == label)
+        own = slice(terms.present_pointer[j], terms.present_pointer[j + 1])
+        found = np.flatnonzero(terms.present_label[own] == label)
         if found.size:
-            high[place], low[place] = slots.present_high[own][found[0]], slots.present_low[own][found[0]]
-    upper = np.where(high >= 0, slots.exponents[high], 0.0)
-    lower = np.where(low >= 0, slots.exponents[low], 0.0)
+            high[place], low[place] = terms.present_high[own][found[0]], terms.present_low[own][found[0]]
+    upper = np.where(high >= 0, terms.exponents[high], 0.0)
+    lower = np.where(low >= 0, terms.exponents[low], 0.0)
     weights = state.weights[sequences]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (upper - slope / weights) / (upper - lower)
@@ -155,15 +155,15 @@ def bounds_along(state: BoostingState, feature: int, steps: np.ndarray) -> dict[
     sequences, shift = lists.sequences_of(feature).astype(np.int64), feature_shift(state, feature)
     weights = state.log_weights[sequences] - state.reference
     chord_upper, chord_lower, share, chord_weights = sequence_chords(state, feature)
-    found: dict[str, list[float]] = {"loose": [], "tight": [], "exact": []}
+    curves: dict[str, list[float]] = {"loose": [], "tight": [], "exact": []}
     for step in steps.tolist():
         gained = share * np.expm1(step * chord_lower) + (1.0 - share) * np.expm1(step * chord_upper)
         log_odds = shifted_rest(state.potentials, lists.labels, shift, step, sequences)[0]
         moved = float(np.exp(log_odds + weights).sum() - state.weights[sequences].sum())
-        found["loose"].append(accuracy * math.exp(step * lower) + (1.0 - accuracy) * math.exp(step * upper))
-        found["tight"].append(1.0 + float(chord_weights @ gained) / total)
-        found["exact"].append(1.0 + moved / total)
-    return {kind: np.array(values) for kind, values in found.items()}
+        curves["loose"].append(accuracy * math.exp(step * lower) + (1.0 - accuracy) * math.exp(step * upper))
+        curves["tight"].append(1.0 + float(chord_weights @ gained) / total)
+        curves["exact"].append(1.0 + moved / total)
+    return {kind: np.array(values) for kind, values in curves.items()}
 
 
 def minimisers_along(state: BoostingState, feature: int) -> dict[str, float]:

@@ -5,7 +5,7 @@ An *incidence* is an attribute in a sequence that has it. Let c⁺ and c⁻ be t
 there and S_k the sum of its values where the truth is σ. Then u_k(y) = S_k(y) - S_k(y*) lies between L = c⁻ - S_k and
 U = c⁺ - S_k. Different sequences share these numbers, so the tight bound (T 3.35) of a feature is a short sum
 
-    Σ_slots coefficient[slot, σ] (e^{exponent[slot] Δ} - 1),      exponents: the distinct U and L that are not 0
+    Σ_terms coefficient[term, σ] (e^{exponent[term] Δ} - 1),      exponents: the distinct U and L that are not 0
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from labseq_core.features.encoded import EncodedSequences
 
 
 @dataclass(frozen=True)
-class Slots:
-    """Where the incidences of some attributes (or of all label pairs, as if they were one attribute) put their shares."""
+class BoundTerms:
+    """The terms of the bounds of some attributes (or of all label pairs, as if they were one attribute), and in which of them
+    incidences have a share.
+    """
 
-    pointer: np.ndarray  # (attributes + 1,): the slots of an attribute
-    exponents: np.ndarray  # (slots,): ascending within an attribute, never 0
-    high: np.ndarray  # (incidences, kinds): slot of U of the labels that the truth does not have there; -1 if U = 0
+    pointer: np.ndarray  # (attributes + 1,): the terms of an attribute
+    exponents: np.ndarray  # (terms,): ascending within an attribute, never 0
+    high: np.ndarray  # (incidences, kinds): term of U of the labels that the truth does not have there; -1 if U = 0
     low: np.ndarray  # the same of L
     present_pointer: np.ndarray  # (incidences + 1,)
     present_label: np.ndarray  # labels that the truth has there
-    present_high: np.ndarray  # slot of U of those; -1 if U = 0
-    present_low: np.ndarray  # slot of L of those; -1 if L = 0
+    present_high: np.ndarray  # term of U of those; -1 if U = 0
+    present_low: np.ndarray  # term of L of those; -1 if L = 0
     upper: np.ndarray  # (attributes, labels): max U over sequences
     lower: np.ndarray  # (attributes, labels): min L over sequences
 
@@ -54,8 +56,8 @@ class FeatureLists:
     entry_value: np.ndarray  # (entries,), or empty: all are 1
     of_attribute_pointer: np.ndarray  # (attributes + 1,)
     of_attribute: np.ndarray  # incidences of an attribute, by sequence
-    slots: Slots
-    edge_slots: Slots  # kinds: pairs of different labels, pairs of equal ones
+    terms: BoundTerms
+    edge_terms: BoundTerms  # kinds: pairs of different labels, pairs of equal ones
     edge_sequences: np.ndarray  # sequences of at least two positions
     observed: int  # features that fire in the training data
 
@@ -93,13 +95,13 @@ class FeatureLists:
         return self.entry_position[places].astype(np.int64), values
 
 
-def longest_first(encoded: EncodedSequences) -> np.ndarray:
-    """The order of sequences that `FeatureLists` needs."""
+def order_by_length(encoded: EncodedSequences) -> np.ndarray:
+    """The order of sequences that `FeatureLists` needs: the longest first."""
     return np.argsort(-np.diff(encoded.offsets), kind="stable")
 
 
 def feature_lists(encoded: EncodedSequences, labels: np.ndarray, n_labels: int) -> FeatureLists:
-    """All lists of one training set, whose sequences are in the order of `longest_first`."""
+    """All lists of one training set, whose sequences are in the order of `order_by_length`."""
     offsets, n_attributes = encoded.offsets, encoded.n_attributes
     lengths = np.diff(offsets)
     part_bounds = _part_bounds(encoded)
@@ -116,20 +118,20 @@ def feature_lists(encoded: EncodedSequences, labels: np.ndarray, n_labels: int) 
     of_attribute = np.argsort(attribute, kind="stable").astype(np.int32)
     pointer = np.searchsorted(attribute[of_attribute], np.arange(n_attributes + 1))
     bounds = np.arange(len(encoded))[:, np.newaxis] * np.int64(n_attributes) + part_bounds
-    slots = _attribute_slots(attribute, entry_pointer, positions, values, labels, n_attributes, n_labels)
+    terms = _attribute_terms(attribute, entry_pointer, positions, values, labels, n_attributes, n_labels)
     long_enough = np.flatnonzero(lengths >= 2)
-    edge_slots, pairs = _edge_slots(offsets, labels, n_labels)
+    edge_terms, pairs = _edge_terms(offsets, labels, n_labels)
     return FeatureLists(
         n_labels, n_attributes, offsets, labels, np.searchsorted(key[first], bounds), part_bounds, attribute,
-        _widths(slots), sequence, entry_pointer, positions, values, pointer, of_attribute, slots, edge_slots, long_enough,
+        _widths(terms), sequence, entry_pointer, positions, values, pointer, of_attribute, terms, edge_terms, long_enough,
         _observed_attributes(encoded.indices, labels[position_of_entry], n_labels) + pairs,
     )  # fmt: skip
 
 
-def _widths(slots: Slots) -> np.ndarray:
+def _widths(terms: BoundTerms) -> np.ndarray:
     """U - L of each incidence of an attribute."""
-    ends = np.append(slots.exponents, 0.0)  # slot -1: 0
-    return ends[slots.high[:, 0]] - ends[slots.low[:, 0]]
+    ends = np.append(terms.exponents, 0.0)  # term -1: 0
+    return ends[terms.high[:, 0]] - ends[terms.low[:, 0]]
 
 
 def _observed_attributes(indices: np.ndarray, labels: np.ndarray, n_labels: int) -> int:
@@ -144,7 +146,9 @@ def _part_bounds(encoded: EncodedSequences) -> np.ndarray:
     return bounds.astype(np.int64)
 
 
-def _attribute_slots(attribute, entry_pointer, positions, values, labels, n_attributes: int, n_labels: int) -> Slots:
+def _attribute_terms(
+    attribute, entry_pointer, positions, values, labels, n_attributes: int, n_labels: int
+) -> BoundTerms:
     highest, lowest, present_pointer, present_label, present_sum = _incidence_sums(
         entry_pointer, positions, values, labels, n_labels
     )
@@ -156,20 +160,20 @@ def _attribute_slots(attribute, entry_pointer, positions, values, labels, n_attr
     _feature_ranges(
         attribute, highest, lowest, present_pointer, present_label, present_highest, present_lowest, upper, lower
     )
-    pointer, exponents, high, low, present_high, present_low = _number_slots(
+    pointer, exponents, high, low, present_high, present_low = _number_terms(
         n_attributes,
         (attribute, highest),
         (attribute, lowest),
         (owners, present_highest),
         (owners, present_lowest),
     )
-    return Slots(
+    return BoundTerms(
         pointer, exponents, high[:, np.newaxis], low[:, np.newaxis], present_pointer, present_label, present_high,
         present_low, upper, lower,
     )  # fmt: skip
 
 
-def _edge_slots(offsets: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[Slots, int]:
+def _edge_terms(offsets: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[BoundTerms, int]:
     """(σ, σ) can fire at most l - 1 times, (σ, τ) at most ⌊l/2⌋ times; how many pairs the truth has is given too."""
     lengths = np.diff(offsets)
     n_sequences, n_pairs = lengths.size, n_labels * n_labels
@@ -192,34 +196,34 @@ def _edge_slots(offsets: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple
         upper[0, p] = max(most[free, int(is_equal[p])].max(initial=0.0), present_highest[own].max(initial=0.0))
         lower[0, p] = present_lowest[own].min(initial=0.0)
     nobody, nobody_present = np.zeros(n_sequences, dtype=np.int32), np.zeros(keys.size, dtype=np.int32)
-    pointer, exponents, differing, equals, present_high, present_low = _number_slots(
+    pointer, exponents, differing, equals, present_high, present_low = _number_terms(
         1,
         (nobody, most[:, 0]),
         (nobody, most[:, 1]),
         (nobody_present, present_highest),
         (nobody_present, present_lowest),
     )
-    slots = Slots(
+    terms = BoundTerms(
         pointer, exponents, np.stack([differing, equals], axis=1), np.full((n_sequences, 2), -1, dtype=np.int32),
         present_pointer, present_label.astype(np.int32), present_high, present_low, upper, lower,
     )  # fmt: skip
-    return slots, int(np.unique(pair).size)
+    return terms, int(np.unique(pair).size)
 
 
-def _number_slots(n_owners: int, *groups: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, ...]:
-    """One slot per (owner, exponent) that occurs in any group; for each group the slots of its members, -1 for exponent 0."""
+def _number_terms(n_owners: int, *groups: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, ...]:
+    """One term per (owner, exponent) that occurs in any group; for each group the terms of its members, -1 for exponent 0."""
     owners = np.concatenate([owner for owner, _ in groups]).astype(np.int64)
     exponents = np.concatenate([exponent for _, exponent in groups])
     distinct, rank = np.unique(exponents, return_inverse=True)
     key = owners * np.int64(max(1, distinct.size)) + rank
     key[exponents == 0.0] = -1
-    found, slot = np.unique(key, return_inverse=True)
-    skip = int(found.size > 0 and found[0] == -1)
-    slot, found = slot - skip, found[skip:]
-    pointer = np.searchsorted(found // max(1, distinct.size), np.arange(n_owners + 1)).astype(np.int64)
+    distinct_keys, term = np.unique(key, return_inverse=True)
+    skip = int(distinct_keys.size > 0 and distinct_keys[0] == -1)
+    term, distinct_keys = term - skip, distinct_keys[skip:]
+    pointer = np.searchsorted(distinct_keys // max(1, distinct.size), np.arange(n_owners + 1)).astype(np.int64)
     ends = np.cumsum([0, *(owner.size for owner, _ in groups)])
-    per_group = [slot[begin:end].astype(np.int32) for begin, end in pairwise(ends)]
-    return pointer, distinct[found % max(1, distinct.size)], *per_group
+    per_group = [term[begin:end].astype(np.int32) for begin, end in pairwise(ends)]
+    return pointer, distinct[distinct_keys % max(1, distinct.size)], *per_group
 
 
 def _ranges(pointer: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -102,9 +102,9 @@ def add_pairs(i, kinds, moved, weight_moved, high, present_pointer, present_labe
         coefficients[present_low[k], pair] += (weight_moved * upper - moved[pair]) * share
         moved[pair] = 0.0
     for pair in range(moved.size):
-        slot = high[i, kinds[pair]]
-        if slot >= 0:
-            coefficients[slot, pair] += moved[pair] / exponents[slot]
+        term = high[i, kinds[pair]]
+        if term >= 0:
+            coefficients[term, pair] += moved[pair] / exponents[term]
 
 
 @compiled
@@ -139,7 +139,7 @@ def attribute_key(begin, end, exponents, coefficients, smallest, upper, lower, s
 @BatchRoutine
 def update_sums(
     first_chunk, end_chunk, sequences, chunks, first_incidence, attribute, entry_pointer, entry_position, entry_value,
-    high, low, present_pointer, present_label, present_high, present_low, slot_pointer, exponents, coefficients, smallest,
+    high, low, present_pointer, present_label, present_high, present_low, term_pointer, exponents, coefficients, smallest,
     upper, lower, change, weight_change, smoothing, threshold, slopes, keys, stale, everything,
 ):  # fmt: skip
     """Bring coefficients, slopes and keys up to date after some sequences have changed; chunks: ranges of attributes."""
@@ -162,7 +162,7 @@ def update_sums(
             a = touched[place]
             stale[a] = False
             keys[a] = attribute_key(
-                slot_pointer[a], slot_pointer[a + 1], exponents, coefficients, smallest[a], upper[a], lower[a],
+                term_pointer[a], term_pointer[a + 1], exponents, coefficients, smallest[a], upper[a], lower[a],
                 smoothing, threshold, slopes[a], work,
             )  # fmt: skip
 
@@ -185,7 +185,7 @@ def update_edge_sums(
 
 @compiled
 def select_tight(
-    slot_pointer, exponents, coefficients, smallest, upper, lower, keys, block_keys, edge_exponents, edge_coefficients,
+    term_pointer, exponents, coefficients, smallest, upper, lower, keys, block_keys, edge_exponents, edge_coefficients,
     edge_upper, edge_lower, smoothing, key_smoothing,
 ):  # fmt: skip
     """The feature with the largest reduction at its smoothed step: its number (-1: none), step and reduction.
@@ -214,7 +214,7 @@ def select_tight(
         for other in range(block * BLOCK, min(keys.size, (block + 1) * BLOCK)):
             if keys[other] > keys[a]:
                 a = other
-        begin, end = slot_pointer[a], slot_pointer[a + 1]
+        begin, end = term_pointer[a], term_pointer[a + 1]
         key = 0.0
         for label in range(n_labels):
             own = coefficients[begin:end, label]

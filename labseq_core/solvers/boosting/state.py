@@ -56,14 +56,14 @@ class BoostingState:
         self._log_ceilings = np.full(n_sequences, np.inf)  # log W_i is not above
         self.log_p, self._rest = np.zeros(n_sequences), np.zeros(n_sequences)
         self._in_log_domain = np.zeros(n_sequences, dtype=np.bool_)
-        slots, edges = lists.slots, lists.edge_slots
-        self._coefficients = np.zeros((slots.exponents.size, n_labels))
+        terms, edges = lists.terms, lists.edge_terms
+        self._coefficients = np.zeros((terms.exponents.size, n_labels))
         self._edge_coefficients = np.zeros((edges.exponents.size, n_labels * n_labels))
         self.slopes = np.zeros((lists.n_attributes + n_labels, n_labels))  # m_k
         self._keys = np.zeros(lists.n_attributes)
         self._block_keys = np.zeros(-(-lists.n_attributes // selection.BLOCK))
         self._stale = np.zeros(lists.n_attributes, dtype=np.bool_)
-        self.smallest = _smallest_exponents(slots.pointer, slots.exponents)
+        self.smallest = _smallest_exponents(terms.pointer, terms.exponents)
         self._pair_kinds = np.eye(n_labels, dtype=np.int64).ravel()
         self._shapes = _shapes(lists) if bound == "loose" else None
         self.last_gain, self.total, self.reference = 0.0, 0.0, 0.0
@@ -88,10 +88,10 @@ class BoostingState:
 
     def range_of(self, feature: int) -> tuple[float, float]:
         """U_k and L_k."""
-        slots, first_pair = self.lists.slots, self.lists.n_attributes * self.lists.n_labels
+        terms, first_pair = self.lists.terms, self.lists.n_attributes * self.lists.n_labels
         if feature < first_pair:
-            return float(slots.upper.flat[feature]), float(slots.lower.flat[feature])
-        edges = self.lists.edge_slots
+            return float(terms.upper.flat[feature]), float(terms.lower.flat[feature])
+        edges = self.lists.edge_terms
         return float(edges.upper[0, feature - first_pair]), float(edges.lower[0, feature - first_pair])
 
     def loss(self) -> float:
@@ -99,7 +99,7 @@ class BoostingState:
         return self.total if self.inverse_probability else -float(self.log_p.sum())
 
     def select(self) -> tuple[int, float, float]:
-        slots, edges = self.lists.slots, self.lists.edge_slots
+        terms, edges = self.lists.terms, self.lists.edge_terms
         if self.log_loss < LEARNED:
             return -1, 0.0, 0.0
         if self.bound == "loose":
@@ -110,7 +110,7 @@ class BoostingState:
             self._key_smoothing = KEY_SMOOTHING * smoothing
             self._update(np.empty(0, dtype=np.int64), everything=True)
         return selection.select_tight(
-            slots.pointer, slots.exponents, self._coefficients, self.smallest, slots.upper, slots.lower, self._keys,
+            terms.pointer, terms.exponents, self._coefficients, self.smallest, terms.upper, terms.lower, self._keys,
             self._block_keys, edges.exponents, self._edge_coefficients, edges.upper, edges.lower, smoothing,
             self._key_smoothing,
         )  # fmt: skip
@@ -183,8 +183,10 @@ class BoostingState:
 
     def _infer(self, touched: np.ndarray, reference: float, inverse_probability: bool) -> None:
         """Inference on some sequences; derivatives go to `_change` for the moment."""
-        found = OffTruth(self._change, self._edge_change, self._rest, self.log_p, self._in_log_domain)
-        off_truth(self.potentials, self.lists.labels, touched, self.log_weights - reference, inverse_probability, found)
+        result = OffTruth(self._change, self._edge_change, self._rest, self.log_p, self._in_log_domain)
+        off_truth(
+            self.potentials, self.lists.labels, touched, self.log_weights - reference, inverse_probability, result
+        )
 
     def _log_weights_of(self, sequences: np.ndarray) -> np.ndarray:
         """log W_i = log w_i + log(1/p_i - 1) of sequences that were just looked at."""
@@ -214,12 +216,12 @@ class BoostingState:
 
     def _update(self, touched: np.ndarray, everything: bool = False) -> None:
         """Sums and keys after some sequences have changed."""
-        lists, slots, edges = self.lists, self.lists.slots, self.lists.edge_slots
+        lists, terms, edges = self.lists, self.lists.terms, self.lists.edge_terms
         selection.update_sums(
             touched, lists.part_bounds, lists.first_incidence, lists.attribute, lists.entry_pointer, lists.entry_position,
-            lists.entry_value, slots.high.ravel(), slots.low.ravel(), slots.present_pointer, slots.present_label,
-            slots.present_high, slots.present_low, slots.pointer, slots.exponents, self._coefficients, self.smallest,
-            slots.upper, slots.lower, self._change, self._weight_change, self._key_smoothing, 0.5 * self.last_gain,
+            lists.entry_value, terms.high.ravel(), terms.low.ravel(), terms.present_pointer, terms.present_label,
+            terms.present_high, terms.present_low, terms.pointer, terms.exponents, self._coefficients, self.smallest,
+            terms.upper, terms.lower, self._change, self._weight_change, self._key_smoothing, 0.5 * self.last_gain,
             self.slopes, self._keys, self._stale, everything,
             work=30 * int(self.lengths[touched].sum()) * lists.n_labels,
         )  # fmt: skip
@@ -237,7 +239,7 @@ class BoostingState:
 
 
 def _smallest_exponents(pointer: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """The smallest |exponent| of each attribute; 1 for an attribute without slots."""
+    """The smallest |exponent| of each attribute; 1 for an attribute without terms."""
     smallest = np.ones(pointer.size - 1)
     some = np.flatnonzero(np.diff(pointer))
     if some.size:
@@ -247,8 +249,8 @@ def _smallest_exponents(pointer: np.ndarray, exponents: np.ndarray) -> np.ndarra
 
 def _shapes(lists: FeatureLists) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features of the same U and L: which of these pairs each feature has, and the pairs."""
-    upper = np.concatenate([lists.slots.upper.ravel(), lists.edge_slots.upper.ravel()])
-    lower = np.concatenate([lists.slots.lower.ravel(), lists.edge_slots.lower.ravel()])
+    upper = np.concatenate([lists.terms.upper.ravel(), lists.edge_terms.upper.ravel()])
+    lower = np.concatenate([lists.terms.lower.ravel(), lists.edge_terms.lower.ravel()])
     pairs, shapes = np.unique(np.stack([upper, lower], axis=1), axis=0, return_inverse=True)
     return shapes.ravel().astype(np.int32), pairs[:, 0].copy(), pairs[:, 1].copy()
 

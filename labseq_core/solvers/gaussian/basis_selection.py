@@ -32,8 +32,8 @@ class Basis(ABC):
         rows = [scoring.rows[scoring.offsets[i] : scoring.offsets[i + 1]] for i in sequences]
         slopes = self._expansion.node_slopes(np.concatenate(rows))
         parts = np.split(slopes, np.cumsum([len(own) for own in rows])[:-1])
-        found = (self._chosen(i, own, part, count, only_new) for i, own, part in zip(sequences, rows, parts))
-        return max(found, key=lambda one: one[1])
+        choices = (self._chosen(i, own, part, count, only_new) for i, own, part in zip(sequences, rows, parts))
+        return max(choices, key=lambda one: one[1])
 
     @abstractmethod
     def _chosen(
@@ -154,9 +154,9 @@ class SequenceBasis(Basis):
         # Those that are taken already may be among the best: as many more are asked for.
         known = sum(key[0] == sequence for key in self.seen) if only_new else 0
         chains = self._chains(node, np.array([0, len(rows)]))
-        found = [one for chain in chains for one in k_best(chain, count + known)[0]]
+        candidates = [one for chain in chains for one in k_best(chain, count + known)[0]]
         keys: dict[Key, float] = {}
-        for labels, slope in sorted(found, key=lambda one: -one[1]):
+        for labels, slope in sorted(candidates, key=lambda one: -one[1]):
             key = (sequence, *labels.tolist())
             if len(keys) == count or slope <= 0.0:
                 break

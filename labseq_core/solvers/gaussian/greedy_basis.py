@@ -96,8 +96,8 @@ class Expansion:
     def fit(self, paths: Collection[Path], how: Stopping, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
         """Minimise R over changes of these coordinates; the observations that changed, and by how much, (m, S)."""
         problem = _Subspace(self, Coordinates.of_paths(paths))
-        found = minimise(problem.evaluate, np.zeros(len(paths)), **how._asdict(), recorder=recorder)
-        change, pairs, scores, self.squared_norm = problem.changes(found.point)
+        minimum = minimise(problem.evaluate, np.zeros(len(paths)), **how._asdict(), recorder=recorder)
+        change, pairs, scores, self.squared_norm = problem.changes(minimum.point)
         self.beta[problem.observations] += change
         self.scores += scores
         self.delta += pairs

@@ -57,11 +57,11 @@ class ImageMemory(CurvatureMemory):
             np.subtract(after, before, out=self.vectors[slot])
             np.subtract(gradient_after, gradient_before, out=self.vectors[self.size + slot])
             met |= {NEW_STEP: self.vectors[slot], NEW_CHANGE: self.vectors[self.size + slot]}
-        found = np.zeros((3, used.size + 1))
+        products = np.zeros((3, used.size + 1))
         for row, vector in met.items():
             others = [*(self.vectors[other] for other in used), gradient]
-            found[row] = [dot(vector[:half], other[half:]) for other in others]
-        return found
+            products[row] = [dot(vector[:half], other[half:]) for other in others]
+        return products
 
     def _combined(self, share: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         direction = share[-1] * gradient

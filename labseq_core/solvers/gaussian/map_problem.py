@@ -174,11 +174,11 @@ class FeatureProblem:
 
     def diagonal(self, point: np.ndarray) -> np.ndarray:
         """That of the second derivative if positions were independent."""
-        found = forward_backward(self.potentials(point)).statistics
+        expected = forward_backward(self.potentials(point)).statistics
         vector = np.empty((self.features.n_features + self.n_labels) * self.n_labels)
         weights, pairs = self.parts(vector)
-        weights[:] = self.features.collect_squared(self._by_observation(found.node * (1.0 - found.node)))
-        pairs[:] = self.root_eta**2 * found.edge
+        weights[:] = self.features.collect_squared(self._by_observation(expected.node * (1.0 - expected.node)))
+        pairs[:] = self.root_eta**2 * expected.edge
         vector += self.l2
         return vector
 

@@ -15,18 +15,17 @@ import numpy as np
 
 from labseq_core.chain import ChainPotentials
 from labseq_core.checks import LabSeqError
-from labseq_core.progress import Recorder
+from labseq_core.progress import STOPPED, Recorder
 from labseq_core.solvers.margin.feature_differences import MarginFeatures
 from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
 from labseq_core.solvers.margin.working_sets import Candidates
 from labseq_core.solvers.smooth.lbfgs_memory import dot
-from labseq_core.solvers.smooth.stopping import share_of_decades
+from labseq_core.solvers.smooth.stopping import ITERATION_LIMIT, ROUNDING, share_of_decades
 
 FIRST_BATCHES = 32  # of the first round: weights are of use before all sequences have been seen
 SWEEPS = 10  # in a round
 MOST_WANTED, MORE_EVERY = 10, 8  # labellings of a sequence at a time; one at first, one more every so many rounds
 MOST_MOMENTUM = 0.95  # share of a sweep that is gone on for
-ROUNDING = 1e-13  # relative, of the terms of the dual
 CALM, LONGEST_REST = 0.5, 8  # satisfied by so much: not looked at for up to so many rounds
 THINNEST = 1e-6  # a margin relative to the differences it separates; below, data count as not separable
 STUCK = 5  # rounds without ascent
@@ -117,7 +116,7 @@ class _Ascent:
         sets = self.features.sets
         return {
             "primal": self.primal, "dual": self.dual, "gap": self.primal - self.dual, "relative_gap": self.relative_gap,
-            "sweeps": self.sweeps, "working_set": sets.n_slots,
+            "sweeps": self.sweeps, "working_set": sets.n_members,
             "support_sequences": int(np.count_nonzero(sets.alpha)), "looked_at": self.looked_at,
         }  # fmt: skip
 
@@ -129,8 +128,8 @@ class _Ascent:
         batches = np.array_split(order, min(FIRST_BATCHES, self.n_sequences))
         for number, batch in enumerate(batches):
             sequences = np.sort(batch)
-            found = self.rule.violations(self.features.potentials(sequences), self.truth, sequences, 1)
-            self.features.extend(found.candidates, self.rule.rescale)
+            violations = self.rule.violations(self.features.potentials(sequences), self.truth, sequences, 1)
+            self.features.extend(violations.candidates, self.rule.rescale)
             self._sweep(batch)
             self.dual = self._dual()
             if not self.recorder.tell(0, self.dual, 0.01 * number / len(batches)):
@@ -190,7 +189,7 @@ class _Ascent:
     def verdict(self, iteration: int, max_iter: int) -> str | None:
         """Why it is over; None: it is not."""
         if self.recorder.stopped:
-            return "stopped by the callback"
+            return STOPPED
         if self.converged:
             return "the duality gap is small enough"
         if self.stuck >= STUCK and not self.exact:
@@ -199,7 +198,7 @@ class _Ascent:
             return "rounding errors allow no further ascent"
         if iteration >= max_iter:
             more = " before all margins were open; raise max_iter or allow slack" if self.primal == np.inf else ""
-            return f"the iteration limit was reached{more}"
+            return ITERATION_LIMIT + more
         return None
 
     def _uncounted(self) -> str:
@@ -212,13 +211,13 @@ class _Ascent:
     def _look_at(self, sequences: np.ndarray) -> None:
         """Keeps what is found, and lets sequences rest that are satisfied and have no labelling in their sets."""
         wanted = min(MOST_WANTED, 1 + self.rounds // MORE_EVERY)
-        found = self.rule.violations(self._potentials, self.truth, sequences, wanted)
+        violations = self.rule.violations(self._potentials, self.truth, sequences, wanted)
         self.looked_at += sequences.size
-        self._found.append(found.candidates)
-        self._largest[sequences], self._losses[sequences] = found.largest, found.losses
-        self._inexact[sequences] = not found.exact
+        self._found.append(violations.candidates)
+        self._largest[sequences], self._losses[sequences] = violations.largest, violations.losses
+        self._inexact[sequences] = not violations.exact
         self.exact = not self._inexact.any()
-        calm = found.largest <= (0.0 if self.rule.rescale == "slack" else -CALM)
+        calm = violations.largest <= (0.0 if self.rule.rescale == "slack" else -CALM)
         calm &= np.diff(self.features.sets.bounds)[sequences] == 0
         self._calm[sequences] = np.where(calm, self._calm[sequences] + 1, 0)
         rest = np.minimum(LONGEST_REST, 2 ** np.minimum(self._calm[sequences], 10) - 1)
@@ -239,7 +238,9 @@ class _Ascent:
 
     def _sums(self) -> tuple[float, np.ndarray]:
         sets = self.features.sets
-        totals = np.bincount(sets.sequence_of_slots(), sets.alpha, self.n_sequences) if self.rule.ridge else np.zeros(0)
+        totals = (
+            np.bincount(sets.sequence_of_members(), sets.alpha, self.n_sequences) if self.rule.ridge else np.zeros(0)
+        )
         return dot(sets.alpha, sets.target), totals
 
     def _rounding(self) -> float:

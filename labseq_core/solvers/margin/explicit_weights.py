@@ -71,20 +71,20 @@ class ExplicitMargins:
 
 @compiled
 def inner_products(sequences, first_new, sets, atoms, data, mark):
-    """⟨g_k, g_l⟩ of new slots with all of their sets. mark: zeros, and zeros again afterwards."""
+    """⟨g_k, g_l⟩ of new members with all of their sets. mark: zeros, and zeros again afterwards."""
     for i in sequences:
         own, gram, first = atoms_of(sets, i), gram_of(sets, i), sets.bounds[i]
-        for slot in range(first_new[i], sets.bounds[i + 1]):
-            add_multiple_of(sets, slot, 1.0, atoms, mark)
+        for member in range(first_new[i], sets.bounds[i + 1]):
+            add_multiple_of(sets, member, 1.0, atoms, mark)
             add_atoms(own, atoms, data, mark)
             score_atoms(own, atoms, data, mark)
-            for other in range(first, slot + 1):
-                found = product(sets, other, atoms, mark)
-                gram[slot - first, other - first] = gram[other - first, slot - first] = found
+            for other in range(first, member + 1):
+                value = product(sets, other, atoms, mark)
+                gram[member - first, other - first] = gram[other - first, member - first] = value
             for atom in own:
                 for e in range(atoms.begin[atom], atoms.begin[atom + 1]):
                     mark[atoms.index[e]] = 0.0
-            for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
+            for e in range(sets.entry_begin[member], sets.entry_end[member]):
                 mark[sets.index[e]] = 0.0
 
 

@@ -31,10 +31,10 @@ from labseq_core.solvers.margin.working_sets import (
     Candidates,
     LabelSets,
     atoms_of,
-    count_slots,
+    count_members,
     empty_sets,
     gram_of,
-    keep_slots,
+    keep_members,
     list_atoms,
     pack_entries,
     put_labelling,
@@ -102,12 +102,12 @@ class Differences:
         return weights
 
     def extend(self, candidates: Candidates, rescale: str | None) -> tuple[int, np.ndarray]:
-        """As in `MarginFeatures`, but for the inner products; gives too the first new slot of each sequence."""
+        """As in `MarginFeatures`, but for the inner products; gives too the first new member of each sequence."""
         data, old = self.data, self.sets
         is_new = np.empty(candidates.sequences.size, dtype=np.bool_)
         refuse_known(old, data.offsets, data.truth, candidates, is_new)
         bounds = np.zeros_like(old.bounds)
-        differences, entries, more = count_slots(old, data.offsets, data.truth, candidates, is_new, bounds)
+        differences, entries, more = count_members(old, data.offsets, data.truth, candidates, is_new, bounds)
         self._add_atoms(candidates, is_new, 2 * more)
         index, value, added = old.index, old.value, 4 * more
         if self._filled + added > index.size:
@@ -184,53 +184,53 @@ def fill_sets(
     data, old, candidates, is_new, target_is_distance, scale_is_distance, number, coordinate, listed, mark, touched, filled,
     is_listed, first_new, new,
 ):  # fmt: skip
-    """The kept slots of each sequence, then its new ones, without their inner products; gives where entries end."""
+    """The kept members of each sequence, then its new ones, without their inner products; gives where entries end."""
     c = 0
     for i in range(new.bounds.size - 1):
-        slot, begin = keep_slots(old, i, new), data.offsets[i]
-        first_new[i] = slot
+        member, begin = keep_members(old, i, new), data.offsets[i]
+        first_new[i] = member
         while c < is_new.size and candidates.sequences[c] == i:
             if is_new[c]:
                 labels = candidates.labels[candidates.begins[c] : candidates.begins[c] + data.offsets[i + 1] - begin]
-                distance = put_labelling(new, slot, data.truth, labels, begin, number, data.n_labels)
-                new.target[slot] = distance if target_is_distance else 1.0
-                new.scale[slot] = distance if scale_is_distance else 1.0
-                new.entry_begin[slot] = filled
+                distance = put_labelling(new, member, data.truth, labels, begin, number, data.n_labels)
+                new.target[member] = distance if target_is_distance else 1.0
+                new.scale[member] = distance if scale_is_distance else 1.0
+                new.entry_begin[member] = filled
                 for entry in range(
-                    spread_pairs(data, begin, labels, new.scale[slot], coordinate, listed, mark, touched)
+                    spread_pairs(data, begin, labels, new.scale[member], coordinate, listed, mark, touched)
                 ):
                     amount = mark[touched[entry]]
                     if amount != 0.0:
                         new.index[filled], new.value[filled] = touched[entry], amount
                         mark[touched[entry]] = 0.0
                         filled += 1
-                new.entry_end[slot] = filled
-                slot += 1
+                new.entry_end[member] = filled
+                member += 1
             c += 1
         list_atoms(new, i, is_listed)
     return filled
 
 
 @compiled
-def product(sets, slot, atoms, vector):
+def product(sets, member, atoms, vector):
     """⟨g, vector⟩, from the scores that the vector gives to atoms."""
     total = 0.0
-    for d in range(sets.difference_bounds[slot], sets.difference_bounds[slot + 1]):
+    for d in range(sets.difference_bounds[member], sets.difference_bounds[member + 1]):
         total += atoms.score[sets.right[d]] - atoms.score[sets.wrong[d]]
-    total *= sets.scale[slot]
-    for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
+    total *= sets.scale[member]
+    for e in range(sets.entry_begin[member], sets.entry_end[member]):
         total += sets.value[e] * vector[sets.index[e]]
     return total
 
 
 @compiled
-def add_multiple_of(sets, slot, factor, atoms, vector):
+def add_multiple_of(sets, member, factor, atoms, vector):
     """vector += factor · g at pairs of labels; what is to be added at atoms is added to their amounts."""
-    amount = factor * sets.scale[slot]
-    for d in range(sets.difference_bounds[slot], sets.difference_bounds[slot + 1]):
+    amount = factor * sets.scale[member]
+    for d in range(sets.difference_bounds[member], sets.difference_bounds[member + 1]):
         atoms.amount[sets.right[d]] += amount
         atoms.amount[sets.wrong[d]] -= amount
-    for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
+    for e in range(sets.entry_begin[member], sets.entry_end[member]):
         vector[sets.index[e]] += factor * sets.value[e]
 
 

@@ -79,9 +79,9 @@ class GramMargins:
         """The inner products of the new differences are taken in the kernel."""
         own = self.differences
         new, first_new = own.extend(candidates, rescale)
-        for sequences, stored, slots in self._blocks(np.unique(candidates.sequences)):
+        for sequences, stored, stored_at in self._blocks(np.unique(candidates.sequences)):
             inner_products_by_rows(
-                sequences, first_new, own.sets, own.atoms, self._rows, self._n_labels, stored, slots, own.mark
+                sequences, first_new, own.sets, own.atoms, self._rows, self._n_labels, stored, stored_at, own.mark
             )
         return new
 
@@ -109,9 +109,10 @@ class GramMargins:
 
     def sweep(self, order: np.ndarray, cap: float, upper: float, ridge: float) -> bool:
         own = self.differences
-        for sequences, stored, slots in self._blocks(order):
+        for sequences, stored, stored_at in self._blocks(order):
             changes = sweep_by_scores(
-                sequences, own.sets, own.atoms, own.vector, self._rows, self._running.by_label, stored, slots, cap, upper, ridge
+                sequences, own.sets, own.atoms, own.vector, self._rows, self._running.by_label, stored, stored_at,
+                cap, upper, ridge,
             )  # fmt: skip
             if changes < 0:
                 return False
@@ -155,36 +156,36 @@ def scored_norm(features, vector, by_label):
 
 
 @compiled
-def inner_products_by_rows(sequences, first_new, sets, atoms, rows, n_labels, stored, slots, mark):
-    """⟨g_k, g_l⟩ of new slots with all of their sets, through G. mark: zeros, and zeros again afterwards."""
+def inner_products_by_rows(sequences, first_new, sets, atoms, rows, n_labels, stored, stored_at, mark):
+    """⟨g_k, g_l⟩ of new members with all of their sets, through G. mark: zeros, and zeros again afterwards."""
     for i in sequences:
         own, gram, first = atoms_of(sets, i), gram_of(sets, i), sets.bounds[i]
-        for slot in range(first_new[i], sets.bounds[i + 1]):
-            add_multiple_of(sets, slot, 1.0, atoms, mark)
-            score_by_rows(own, atoms, rows, n_labels, stored, slots)
-            for other in range(first, slot + 1):
-                found = product(sets, other, atoms, mark)
-                gram[slot - first, other - first] = gram[other - first, slot - first] = found
+        for member in range(first_new[i], sets.bounds[i + 1]):
+            add_multiple_of(sets, member, 1.0, atoms, mark)
+            score_by_rows(own, atoms, rows, n_labels, stored, stored_at)
+            for other in range(first, member + 1):
+                value = product(sets, other, atoms, mark)
+                gram[member - first, other - first] = gram[other - first, member - first] = value
             for atom in own:
                 atoms.amount[atom] = 0.0
-            for e in range(sets.entry_begin[slot], sets.entry_end[slot]):
+            for e in range(sets.entry_begin[member], sets.entry_end[member]):
                 mark[sets.index[e]] = 0.0
 
 
 @compiled
-def score_by_rows(own, atoms, rows, n_labels, stored, slots):
+def score_by_rows(own, atoms, rows, n_labels, stored, stored_at):
     """The score of each of these atoms by the function with their amounts: Σ_p amount[p, s] G[o, p] at (o, s)."""
     for atom in own:
         place, total = atoms.place[atom], 0.0
         for other in own:
             if atoms.amount[other] != 0.0 and atoms.place[other] % n_labels == place % n_labels:
-                kernel_row = stored[slots[rows[atoms.place[other] // n_labels]]]
+                kernel_row = stored[stored_at[rows[atoms.place[other] // n_labels]]]
                 total += atoms.amount[other] * kernel_row[rows[place // n_labels]]
         atoms.score[atom] = total
 
 
 @compiled
-def sweep_by_scores(order, sets, atoms, vector, rows, by_label, stored, slots, cap, upper, ridge):
+def sweep_by_scores(order, sets, atoms, vector, rows, by_label, stored, stored_at, cap, upper, ridge):
     """Visits these sequences in turn; the scores Gβ follow. Gives how often they changed, or -1 where a step has no end."""
     n_labels, changes = by_label.shape[0], 0
     for i in order:
@@ -199,13 +200,13 @@ def sweep_by_scores(order, sets, atoms, vector, rows, by_label, stored, slots, c
             if amount != 0.0:
                 atoms.amount[atom] = 0.0
                 vector[atoms.index[atoms.begin[atom]]] += amount
-                add_row(by_label, place % n_labels, stored, slots[rows[place // n_labels]], amount)
+                add_row(by_label, place % n_labels, stored, stored_at[rows[place // n_labels]], amount)
                 changes += 1
     return changes
 
 
 @compiled
-def add_row(by_label, label, stored, slot, amount):
+def add_row(by_label, label, stored, row, amount):
     """by_label[label] += amount · G[o]."""
     for j in range(by_label.shape[1]):
-        by_label[label, j] += amount * stored[slot, j]
+        by_label[label, j] += amount * stored[row, j]

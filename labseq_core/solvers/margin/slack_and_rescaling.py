@@ -86,10 +86,10 @@ class MarginRule:
         if self.slack == "labelling":
             return self._all_violations(potentials, truth, sequences)
         if self.rescale == "slack":
-            found = slack_rescaled_rivals(potentials, truth, sequences)
-            largest, bounds = found.scores, found.bounds
+            worst = slack_rescaled_rivals(potentials, truth, sequences)
+            largest, bounds = worst.scores, worst.bounds
             some = sequences[largest > 0.0]
-            candidates = Candidates.whole(some, found.labels, potentials.offsets)
+            candidates = Candidates.whole(some, worst.labels, potentials.offsets)
             if wanted > 1 and some.size:
                 # F > F(y*) - 1 is what violates this margin, at any distance.
                 least = path_scores(potentials, truth) - 1.0
@@ -113,7 +113,7 @@ class MarginRule:
         and x_+ <= κ e^{x - 1}, κ = x_K e^{1 - x_K} if x_K < 1, else 1. Their sum of e^{x - 1} is that of all labellings
         but the truth (1/p - 1 of it where there is no rescaling) minus that of the ones looked at.
         """
-        batch = _with_losses(potentials, truth) if self.rescale == "margin" else potentials
+        batch = potentials.loss_augmented(truth) if self.rescale == "margin" else potentials
         least = 0.0 if self.rescale == "margin" else 1.0  # x = F + least - F(y*), F with losses for margin rescaling
         own = path_scores(batch, truth)
         n, exact = sequences.size, True
@@ -164,13 +164,6 @@ def _listed(rivals: RivalLists, sequences: np.ndarray, least: np.ndarray, offset
     place, number = np.nonzero(rivals.scores > least[:, np.newaxis])
     n_positions = rivals.labels.shape[1]
     return Candidates(sequences[place], offsets[sequences[place]] + number * n_positions, rivals.labels.reshape(-1))
-
-
-def _with_losses(potentials: ChainPotentials, truth: np.ndarray) -> ChainPotentials:
-    """F + Δ as potentials."""
-    node = potentials.node + 1.0
-    node[np.arange(len(truth)), truth] -= 1.0
-    return ChainPotentials.trusted(potentials.start, node, potentials.edge, potentials.stop, potentials.offsets)
 
 
 def _bound_of_rest(one: ChainPotentials, right: np.ndarray, excess: np.ndarray, least: float) -> float:

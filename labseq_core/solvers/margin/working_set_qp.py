@@ -14,7 +14,7 @@ import numpy as np
 from labseq_core.compiling.routines import compiled
 
 PRECISION = 0.3  # of the first violation in a visit: what is left is left to the next, when other sets have moved
-STEPS = 100  # in a visit, per labelling
+STEPS_A_VISIT = 100  # per labelling
 VANISHING = 1e-14  # a weight below this part of its scale is nothing but rounding
 
 
@@ -30,7 +30,7 @@ def ascend(alpha, residual, gram, cap, upper, ridge):
     for k in range(size):
         total += alpha[k]
     first = -1.0
-    for _ in range(STEPS * (size + 1)):
+    for _ in range(STEPS_A_VISIT * (size + 1)):
         up, down = -1, -1
         for k in range(size):
             if alpha[k] < upper and (up < 0 or residual[k] > residual[up]):

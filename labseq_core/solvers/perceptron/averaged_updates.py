@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from labseq_core.chain.recursions.batch import longest_among
 from labseq_core.chain.recursions.maxima import viterbi_sequence
 from labseq_core.compiling.routines import compiled
-from labseq_core.scoring.sparse import score_positions
+from labseq_core.scoring.sparse_products import score_positions
 
 
 def blocks_of(order: np.ndarray, lengths: np.ndarray, n_tokens: int) -> list[np.ndarray]:
@@ -27,12 +28,10 @@ def perceptron_block(
     weights - sums / C. Gives the number of steps so far and the numbers of wrong labels and wrong sequences.
     """
     n_labels = edge_weights.shape[0]
-    longest = 0
-    for i in order:
-        longest = max(longest, offsets[i + 1] - offsets[i])
+    longest = longest_among(order, 0, order.size, offsets)
     node = np.empty((longest, n_labels))
     origin = np.zeros((longest, n_labels), dtype=np.int32)
-    found = np.empty(longest, dtype=np.int64)
+    guessed = np.empty(longest, dtype=np.int64)
     best, candidate = np.empty(n_labels), np.empty(n_labels)
     edges = edge_weights.reshape((1, n_labels, n_labels))
     wrong_labels, wrong_sequences = 0, 0
@@ -40,10 +39,10 @@ def perceptron_block(
         begin, end = offsets[i], offsets[i + 1]
         length = end - begin
         score_positions(indptr, indices, values, node_weights, begin, end, node)
-        viterbi_sequence(node[:length], start, stop, edges, 0, found[:length], origin, best, candidate)
+        viterbi_sequence(node[:length], start, stop, edges, 0, guessed[:length], origin, best, candidate)
         wrong = 0
         for t in range(length):
-            truth, guess = labels[begin + t], found[t]
+            truth, guess = labels[begin + t], guessed[t]
             if truth != guess:
                 wrong += 1
                 for k in range(indptr[begin + t], indptr[begin + t + 1]):
@@ -53,7 +52,7 @@ def perceptron_block(
                     node_sums[indices[k], truth] += steps * amount
                     node_sums[indices[k], guess] -= steps * amount
             if t > 0:
-                before, guess_before = labels[begin + t - 1], found[t - 1]
+                before, guess_before = labels[begin + t - 1], guessed[t - 1]
                 if before != guess_before or truth != guess:
                     edge_weights[before, truth] += 1.0
                     edge_weights[guess_before, guess] -= 1.0
@@ -62,13 +61,13 @@ def perceptron_block(
         if start_stop and wrong:
             last = length - 1
             start[labels[begin]] += 1.0
-            start[found[0]] -= 1.0
+            start[guessed[0]] -= 1.0
             start_sums[labels[begin]] += steps
-            start_sums[found[0]] -= steps
+            start_sums[guessed[0]] -= steps
             stop[labels[end - 1]] += 1.0
-            stop[found[last]] -= 1.0
+            stop[guessed[last]] -= 1.0
             stop_sums[labels[end - 1]] += steps
-            stop_sums[found[last]] -= steps
+            stop_sums[guessed[last]] -= steps
         steps += 1
         wrong_labels += wrong
         wrong_sequences += wrong > 0

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from labseq_core.chain.recursions.batch import longest_among
 from labseq_core.chain.recursions.maxima import viterbi_sequence
 from labseq_core.compiling.routines import compiled
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.kernel_expansion import RunningScores
-from labseq_core.scoring.sparse import score_positions
+from labseq_core.scoring.sparse_products import score_positions
 
 
 @dataclass
@@ -107,19 +108,19 @@ class GramUpdates:
 
 
 @compiled
-def note_mistake(labels, found, rows, eta, steps, edge, beta, delta, beta_sums, delta_sums):
+def note_mistake(labels, guessed, rows, eta, steps, edge, beta, delta, beta_sums, delta_sums):
     """Counters up for the correct labels and pairs, down for the decoded ones, where they differ; gives the wrong labels."""
     wrong = 0
     for t in range(labels.size):
-        truth, guess = labels[t], found[t]
+        truth, guess = labels[t], guessed[t]
         if truth != guess:
             wrong += 1
             beta[rows[t], truth] += 1.0
             beta[rows[t], guess] -= 1.0
             beta_sums[rows[t], truth] += steps
             beta_sums[rows[t], guess] -= steps
-        if t > 0 and (labels[t - 1] != found[t - 1] or truth != guess):
-            for before, here, sign in ((labels[t - 1], truth, 1.0), (found[t - 1], guess, -1.0)):
+        if t > 0 and (labels[t - 1] != guessed[t - 1] or truth != guess):
+            for before, here, sign in ((labels[t - 1], truth, 1.0), (guessed[t - 1], guess, -1.0)):
                 delta[before, here] += sign
                 delta_sums[before, here] += sign * steps
                 edge[before, here] = eta * delta[before, here]
@@ -132,11 +133,9 @@ def explicit_block(
     beta, delta, beta_sums, delta_sums, steps,
 ):  # fmt: skip
     n_labels = edge.shape[0]
-    longest = 0
-    for i in order:
-        longest = max(longest, offsets[i + 1] - offsets[i])
+    longest = longest_among(order, 0, order.size, offsets)
     node, origin = np.empty((longest, n_labels)), np.zeros((longest, n_labels), dtype=np.int32)
-    found = np.empty(longest, dtype=np.int64)
+    guessed = np.empty(longest, dtype=np.int64)
     best, candidate, stop = np.empty(n_labels), np.empty(n_labels), np.zeros(n_labels)
     edges = edge.reshape((1, n_labels, n_labels))
     wrong_labels, wrong_sequences = 0, 0
@@ -144,12 +143,12 @@ def explicit_block(
         begin, end = offsets[i], offsets[i + 1]
         length = end - begin
         score_positions(indptr, indices, values, weights, begin, end, node)
-        viterbi_sequence(node[:length], start, stop, edges, 0, found[:length], origin, best, candidate)
+        viterbi_sequence(node[:length], start, stop, edges, 0, guessed[:length], origin, best, candidate)
         wrong = note_mistake(
-            labels[begin:end], found[:length], rows[begin:end], eta, steps, edge, beta, delta, beta_sums, delta_sums
+            labels[begin:end], guessed[:length], rows[begin:end], eta, steps, edge, beta, delta, beta_sums, delta_sums
         )
         for t in range(length):
-            truth, guess = labels[begin + t], found[t]
+            truth, guess = labels[begin + t], guessed[t]
             if truth != guess:
                 for k in range(indptr[begin + t], indptr[begin + t + 1]):
                     amount = values[k] if values.size else 1.0
@@ -164,10 +163,10 @@ def explicit_block(
 
 
 @compiled
-def first_mistake(order, place, offsets, labels, rows, scores, start, edge, found):
+def first_mistake(order, place, offsets, labels, rows, scores, start, edge, guessed):
     """Decode from order[place] on until a labelling is wrong; gives its place, or the length of the order."""
     n_labels = edge.shape[0]
-    longest = found.size
+    longest = guessed.size
     node, origin = np.empty((longest, n_labels)), np.zeros((longest, n_labels), dtype=np.int32)
     best, candidate, stop = np.empty(n_labels), np.empty(n_labels), np.zeros(n_labels)
     edges = edge.reshape((1, n_labels, n_labels))
@@ -176,9 +175,9 @@ def first_mistake(order, place, offsets, labels, rows, scores, start, edge, foun
         for t in range(length):
             for s in range(n_labels):
                 node[t, s] = scores[s, rows[begin + t]]
-        viterbi_sequence(node[:length], start, stop, edges, 0, found[:length], origin, best, candidate)
+        viterbi_sequence(node[:length], start, stop, edges, 0, guessed[:length], origin, best, candidate)
         for t in range(length):
-            if found[t] != labels[begin + t]:
+            if guessed[t] != labels[begin + t]:
                 return place
         place += 1
     return place

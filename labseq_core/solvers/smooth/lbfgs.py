@@ -12,6 +12,7 @@ from labseq_core.progress import Recorder
 from labseq_core.solvers.smooth.lbfgs_memory import CurvatureMemory, add_multiple, dot
 from labseq_core.solvers.smooth.stopping import (
     NO_DESCENT,
+    ROUNDING,
     SMALL_GRADIENT,
     Descent,
     Function,
@@ -23,7 +24,6 @@ from labseq_core.solvers.smooth.stopping import (
 
 SUFFICIENT_DECREASE, CURVATURE = 1e-4, 0.9
 MAX_LINE_SEARCH = 30
-ROUNDING = 1e-13  # relative error of a sum over all sequences
 NEW_DIAGONAL_EVERY = 20  # iterations
 
 
@@ -82,14 +82,14 @@ def minimise(
             pairs.clear()
             direction, slope = pairs.direction(here.gradient)
         first_step = 1.0 if pairs.order else 1.0 / max(1.0, space.norm(direction))
-        found = line_search(function, here, slope, direction, first_step, space)
-        if not found.is_progress(here):
+        reached = line_search(function, here, slope, direction, first_step, space)
+        if not reached.is_progress(here):
             if pairs.order:  # try once more along the gradient itself
                 pairs.clear()
                 continue
             return here.end(NO_DESCENT)
-        pairs.add(here.point, found.point, here.gradient, found.gradient)
-        here.move(found.point, found.value, found.gradient, found.norm)
+        pairs.add(here.point, reached.point, here.gradient, reached.gradient)
+        here.move(reached.point, reached.value, reached.gradient, reached.norm)
     return here.end()
 
 

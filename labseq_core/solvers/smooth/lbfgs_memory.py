@@ -105,13 +105,13 @@ class CurvatureMemory:
     def _meet(self, slot: int, step: tuple[np.ndarray, ...], gradient: np.ndarray, slots: list[int]) -> None:
         """Products of the gradient, and of a new pair (if there is one), with the pairs in these slots."""
         used = self._rows(slots)
-        found = self._products(slot, step, gradient, used)
+        products = self._products(slot, step, gradient, used)
         columns = np.append(used, 2 * self.size)
         rows = {2 * self.size: GRADIENT}
         if slot != NO_SLOT:
             rows |= {slot: NEW_STEP, self.size + slot: NEW_CHANGE}
         for row, place in rows.items():
-            self.products[row, columns] = self.products[columns, row] = found[place]
+            self.products[row, columns] = self.products[columns, row] = products[place]
 
     def _products(self, slot: int, step: tuple[np.ndarray, ...], gradient: np.ndarray, used: np.ndarray) -> np.ndarray:
         """(new step, new change, gradient) · (vectors[used], gradient), (3, used + 1); the new pair is kept on the way."""

@@ -63,10 +63,10 @@ def minimise_newton(
         directions += used
         if recorder.stopped and used == 0:
             break
-        found = line_search(function, here, space.dot(here.gradient, step), step, 1.0, space)
-        if not found.is_progress(here):
+        reached = line_search(function, here, space.dot(here.gradient, step), step, 1.0, space)
+        if not reached.is_progress(here):
             return here.end(NO_DESCENT)
-        here.move(found.point, found.value, found.gradient, found.norm, directions=directions)
+        here.move(reached.point, reached.value, reached.gradient, reached.norm, directions=directions)
     return here.end()
 
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core.progress import Recorder
+from labseq_core.progress import STOPPED, Recorder
 
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]  # a point -> value, gradient
 Measure = Callable[[float, float, np.ndarray], float]  # value, ‖gradient‖, point -> what has to become small
 Observe = Callable[[int, np.ndarray], dict]  # iteration, point -> more columns of the history
 SMALL_GRADIENT = "the gradient is small enough"
 NO_DESCENT = "rounding errors allow no further descent"
+ITERATION_LIMIT = "the iteration limit was reached"
+ROUNDING = 1e-13  # relative error of a sum over all sequences
 
 
 def nothing_more(iteration: int, point: np.ndarray) -> dict:
@@ -76,11 +78,11 @@ class Descent:
         """The callback hears between moves that the work goes on; False: it asks to stop."""
         return self._recorder.tell(self.iteration, self.value, self.share_done)
 
-    def end(self, why: str = "the iteration limit was reached") -> Minimum:
+    def end(self, why: str = ITERATION_LIMIT) -> Minimum:
         """`why` holds if the goal was not reached and nobody asked to stop."""
         converged = self.ratio <= self._tol
         if self._recorder.stopped:
-            why = "stopped by the callback"
+            why = STOPPED
         elif converged:
             why = self._goal
         return Minimum(self.point, self.value, self.norm, self.iteration, self.evaluations, converged, why)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from labseq_core.experiments import ExperimentConfig, Predictions, comparisons
+from labseq_core.experiments.results.example_sequences import LabelledSentence, disagreeing, labelled, taken_for
 from labseq_core.experiments.results.learning_curve import (
     CurveStatus,
     DefaultCurve,
@@ -14,7 +15,6 @@ from labseq_core.experiments.results.learning_curve import (
     default_curve,
     learning_curve,
 )
-from labseq_core.experiments.results.sentences import LabelledSentence, disagreeing, labelled, taken_for
 from labseq_core.experiments.store.run_archive import everything as pack_everything
 from pages.ui import cached as caching
 from pages.ui.memory import FinishedRun, cache_copied

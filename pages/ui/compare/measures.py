@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core.evaluation.metric import Metric
+from labseq_core.evaluation.pareto import pareto_front
 from labseq_core.evaluation.registry import METRICS
-from labseq_core.evaluation.tradeoff import pareto_front
 from pages.ui.choices.registry import Compare
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as pictures

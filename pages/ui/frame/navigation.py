@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from labseq_core.learners.outside import add_to_pages
+from labseq_core.learners.plugins import add_to_pages
 from labseq_core.serving.streamlit_inside import with_selectors
 from pages.ui.choices.registry import begin
 from pages.ui.drawing.colours import style_variables

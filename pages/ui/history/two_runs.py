@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core.experiments import configuration, made_with, status, summary
-from labseq_core.experiments.results.contrast import config_entries, score_contrast, side_by_side
+from labseq_core.experiments.results.run_differences import config_entries, score_contrast, side_by_side
 from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
 from pages.ui.choices.registry import History

@@ -12,7 +12,7 @@ from labseq_core.compiling import code_cache
 from labseq_core.data.uploads import keep_upload
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
-from labseq_core.experiments.results.curves import add_points
+from labseq_core.experiments.results.training_curves import add_points
 from labseq_core.experiments.run.executors.base import COMPILING
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome, run_task
 from labseq_core.experiments.store.versions import versions

@@ -49,11 +49,11 @@ def outside_learners() -> Iterator[OutsideLearner]:
             )
         yield from learners
     for entry in entry_points(group=ENTRY_POINTS):
-        found = entry.load()
-        if isinstance(found, ModuleType):
-            yield from _learners_in(found, entry.value)
+        loaded = entry.load()
+        if isinstance(loaded, ModuleType):
+            yield from _learners_in(loaded, entry.value)
         else:
-            yield _checked(found, entry.value)
+            yield _checked(loaded, entry.value)
 
 
 @cache
@@ -81,9 +81,9 @@ def _module_of(path: Path) -> ModuleType:
 
 def _learners_in(module: ModuleType, name: str) -> Iterator[OutsideLearner]:
     own = [
-        found
-        for found in vars(module).values()
-        if inspect.isclass(found) and issubclass(found, SequenceLearner) and found.__module__ == module.__name__
+        defined
+        for defined in vars(module).values()
+        if inspect.isclass(defined) and issubclass(defined, SequenceLearner) and defined.__module__ == module.__name__
     ]
     for learner in own:
         if hasattr(learner, "method_id"):

@@ -8,7 +8,8 @@ import numpy as np
 
 from labseq_core.chain import ChainStatistics, forward_backward
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.linear import LinearLearner
+from labseq_core.learners.base import DEV_EVERY
+from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.losses import Loss
 from labseq_core.progress import Recorder
 from labseq_core.scoring.linear import LinearScoring
@@ -17,7 +18,6 @@ from labseq_core.solvers.smooth.lbfgs_memory import add_multiple, dot
 from labseq_core.solvers.smooth.owlqn import minimise_l1
 from labseq_core.solvers.smooth.stopping import Minimum
 
-DEV_EVERY = 10  # iterations between two looks at the development data
 LEAST_CURVATURE = 0.01  # assumed where there is no penalty and no doubt left
 
 
@@ -50,8 +50,8 @@ class PenalisedLearner(LinearLearner):
 
     def _learn(self, encoded: EncodedSequences, labels: np.ndarray, dev, recorder: Recorder) -> None:
         scoring, start = self._scoring(encoded), self._start().flat
-        found = self._minimise(scoring, labels, start, dev, recorder)
-        self._keep(found, scoring, dev, recorder)
+        minimum = self._minimise(scoring, labels, start, dev, recorder)
+        self._keep(minimum, scoring, dev, recorder)
 
     def _minimise(
         self, scoring: LinearScoring, labels: np.ndarray, start: np.ndarray, dev, recorder: Recorder
@@ -80,8 +80,10 @@ class PenalisedLearner(LinearLearner):
 
         def diagonal(flat: np.ndarray) -> np.ndarray:
             """That of the Hessian of the log loss if the positions were independent: Σ_t x_t[a]² p_t(s) (1 - p_t(s))."""
-            found = forward_backward(scoring.potentials(scoring.weights(flat))).statistics
-            variances = ChainStatistics(found.start, found.node * (1.0 - found.node), found.edge, found.stop)
+            expected = forward_backward(scoring.potentials(scoring.weights(flat))).statistics
+            variances = ChainStatistics(
+                expected.start, expected.node * (1.0 - expected.node), expected.edge, expected.stop
+            )
             return scoring.diagonal(variances) + max(self.l2, LEAST_CURVATURE)
 
         rules = {"max_iter": self.max_iter, "tol": self.tol, "recorder": recorder, "observe": observe}
@@ -89,12 +91,12 @@ class PenalisedLearner(LinearLearner):
             return minimise_l1(objective, start, self.l1, **rules)
         return minimise(objective, start, **rules, diagonal=diagonal if loss.curves_like_log else None)
 
-    def _keep(self, found: Minimum, scoring: LinearScoring, dev, recorder: Recorder) -> None:
-        self.model_ = self._model_of(scoring.weights(found.point))
-        self.objective_ = found.value
-        self.n_iter_ = found.iterations
-        self.converged_ = found.converged
-        self.stop_reason_ = found.why
-        self.n_nonzero_ = int(np.count_nonzero(found.point))
+    def _keep(self, minimum: Minimum, scoring: LinearScoring, dev, recorder: Recorder) -> None:
+        self.model_ = self._model_of(scoring.weights(minimum.point))
+        self.objective_ = minimum.value
+        self.n_iter_ = minimum.iterations
+        self.converged_ = minimum.converged
+        self.stop_reason_ = minimum.why
+        self.n_nonzero_ = int(np.count_nonzero(minimum.point))
         if dev is not None:
             recorder.rows[-1]["dev_accuracy"] = self._dev_accuracy(dev, self.weights_)

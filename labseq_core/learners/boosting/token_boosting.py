@@ -8,12 +8,25 @@ import numpy as np
 
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.boosting import BOUND, PATIENCE, ROUNDS, SMOOTHING, BoostingLearner
+from labseq_core.learners.boosting.base import BOUND, PATIENCE, ROUNDS, SMOOTHING, BoostingLearner
 from labseq_core.learners.cost import rounds_cost
 from labseq_core.scoring.linear import LinearWeights
 
 
-class AdaBoostMR(BoostingLearner):
+class TokenBoostingLearner(BoostingLearner):
+    """Boosting in which every token is a sequence of its own."""
+
+    options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
+    cost = rounds_cost(3e-10)
+
+    def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):
+        self.bound = bound
+        self.rounds = rounds
+        self.smoothing = smoothing
+        self.patience = patience
+
+
+class AdaBoostMR(TokenBoostingLearner):
     """Boosting that ignores the sequence: every token is a sequence of its own, so there are no transitions.
 
     Examples
@@ -36,14 +49,6 @@ class AdaBoostMR(BoostingLearner):
     where = "thesis 3.1, 3.6"
     probabilistic = True
     has_pairs = False
-    options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
-    cost = rounds_cost(3e-10)
-
-    def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):
-        self.bound = bound
-        self.rounds = rounds
-        self.smoothing = smoothing
-        self.patience = patience
 
     def _start(self) -> LinearWeights:
         weights = super()._start()
@@ -54,7 +59,7 @@ class AdaBoostMR(BoostingLearner):
         return replace(encoded, offsets=np.arange(encoded.n_positions + 1), template=None)
 
 
-class ViterbiBoost(BoostingLearner):
+class ViterbiBoost(TokenBoostingLearner):
     """AdaBoost.MR with one attribute more, the true previous label; in use the best labelling is found by Viterbi's
     algorithm, so that the weights of that attribute are transitions.
 
@@ -76,14 +81,6 @@ class ViterbiBoost(BoostingLearner):
     title = "Viterbi boosting"
     summary = "Boosting token by token with the true previous label at hand in training, and Viterbi decoding in use."
     where = "thesis 3.5, 3.6"
-    options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
-    cost = rounds_cost(3e-10)
-
-    def __init__(self, bound: str = "exact", rounds: int = 500, smoothing: float = 1e-4, patience: int = 100):
-        self.bound = bound
-        self.rounds = rounds
-        self.smoothing = smoothing
-        self.patience = patience
 
     def _training_view(self, encoded: EncodedSequences, labels: np.ndarray) -> EncodedSequences:
         """Attribute number A + σ says that the label before is σ: as flat weights these follow as the edge matrix does."""

@@ -12,7 +12,7 @@ import numpy as np
 from labseq_core.compiling.routines import BatchRoutine, compiled
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.features.transposed import even_chunks, transposed
-from labseq_core.scoring.sparse import collect_batch, score_batch
+from labseq_core.scoring.sparse_products import collect_batch, score_batch
 
 
 class TypeScoring:

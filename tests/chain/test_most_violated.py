@@ -10,17 +10,15 @@ from hypothesis import strategies as st
 from labseq_core.chain import (
     ChainPotentials,
     LabellingsInOrder,
-    best_at_distance,
     best_rivals,
     diverse_rivals,
-    hamming_maxima,
     k_best,
-    loss_augmented_viterbi,
     path_scores,
     slack_rescaled_rivals,
     viterbi,
 )
 from labseq_core.chain import most_violated as module
+from labseq_core.chain.recursions.most_violated import hamming_sequence, loss_augmented_sequence, trace_distance
 from labseq_core.checks import LabSeqError
 from labseq_core.compiling.routines import parallel_from
 from tests.reference import enumeration
@@ -38,6 +36,19 @@ def chains_with_truth(draw, **options) -> tuple[ChainPotentials, np.ndarray]:
     length, n_labels = chain.node.shape
     truth = draw(st.lists(st.integers(0, n_labels - 1), min_size=length, max_size=length))
     return chain, np.array(truth)
+
+
+def scores_of(chain: ChainPotentials) -> tuple:
+    """A single chain as the recursions take it."""
+    return chain.node, chain.start, chain.stop, chain.edge_matrices, chain.edge_stride
+
+
+def hamming_maxima(chain: ChainPotentials, truth: np.ndarray, rows: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """M[h], h = 0 .. l, the highest F(x, y) at distance h; and all maxima on the way, of as many positions as are kept."""
+    length, n_labels = chain.node.shape
+    best = np.empty((rows or length, length + 1, n_labels))
+    hamming_sequence(*scores_of(chain), truth, best, np.empty(n_labels))
+    return best[(length - 1) % len(best)].max(axis=1), best
 
 
 def possible_truth(chain: ChainPotentials, truth: np.ndarray) -> bool:
@@ -58,20 +69,20 @@ def test_every_rival_equals_enumeration(case, loss):
     else:
         np.testing.assert_array_equal(rival.labels, truth)
 
-    augmented = loss_augmented_viterbi(chain, truth, loss=loss)
-    np.testing.assert_allclose(augmented.scores[0], enumeration.loss_augmented(chain, own, loss), **SCORE)
-    if augmented.scores[0] > -np.inf:
-        reached = path_scores(chain, augmented.labels)[0] + loss * np.sum(augmented.labels != truth)
-        np.testing.assert_allclose(reached, augmented.scores[0], **SCORE)
+    labels = np.empty_like(truth)
+    reached = loss_augmented_sequence(*scores_of(chain), truth, loss, labels, np.empty(chain.node.shape))
+    np.testing.assert_allclose(reached, enumeration.loss_augmented(chain, own, loss), **SCORE)
+    if reached > -np.inf:
+        augmented = path_scores(chain, labels)[0] + loss * np.sum(labels != truth)
+        np.testing.assert_allclose(augmented, reached, **SCORE)
 
-    maxima = hamming_maxima(chain, truth)[0]
+    maxima, best = hamming_maxima(chain, truth)
     np.testing.assert_allclose(maxima, enumeration.hamming_maxima(chain, own), **SCORE)
-    for h in range(len(truth) + 1):
-        found = best_at_distance(chain, truth, np.array([h]))
-        assert found.scores[0] == maxima[h]
-        if maxima[h] > -np.inf:
-            assert np.sum(found.labels != truth) == h
-            np.testing.assert_allclose(path_scores(chain, found.labels)[0], maxima[h], **SCORE)
+    np.testing.assert_array_equal(hamming_maxima(chain, truth, rows=min(2, len(truth)))[0], maxima)
+    for h in np.flatnonzero(maxima > -np.inf):
+        trace_distance(chain.edge_matrices, chain.edge_stride, truth, h, best, labels)
+        assert np.sum(labels != truth) == h
+        np.testing.assert_allclose(path_scores(chain, labels)[0], maxima[h], **SCORE)
 
 
 @given(chains_with_truth(max_length=6))
@@ -206,7 +217,7 @@ def random_batch(seed: int = 1, n: int = 200) -> tuple[ChainPotentials, np.ndarr
     return chain, rng.integers(6, size=offsets[-1])
 
 
-ROUTINES = (best_rivals, loss_augmented_viterbi, slack_rescaled_rivals)
+ROUTINES = (best_rivals, slack_rescaled_rivals)
 
 
 def test_a_batch_equals_its_sequences_one_by_one_and_some_of_them():
@@ -229,25 +240,18 @@ def test_a_batch_equals_its_sequences_one_by_one_and_some_of_them():
         alone = diverse_rivals(chain[i], truth[own], k=3)
         np.testing.assert_array_equal(alone.labels[: alone.counts[0]], lists.labels[: lists.counts[i], own])
         np.testing.assert_array_equal(alone.scores[0], part.scores[place])
-    maxima = hamming_maxima(chain, truth)
-    far = best_at_distance(chain, truth, np.diff(chain.offsets) // 2)
-    for i in some:
-        own = slice(chain.offsets[i], chain.offsets[i + 1])
-        np.testing.assert_array_equal(maxima[i], hamming_maxima(chain[i], truth[own])[0])
-        assert np.sum(far.labels[own] != truth[own]) == (own.stop - own.start) // 2
 
 
 def test_results_do_not_depend_on_threads_and_routines_have_one_signature():
     chain, truth = random_batch()
     serial = [routine(chain, truth) for routine in ROUTINES]
-    counted, lists = np.concatenate(hamming_maxima(chain, truth)), diverse_rivals(chain, truth, k=3)
+    lists = diverse_rivals(chain, truth, k=3)
     with parallel_from(0):
         np.testing.assert_array_equal(diverse_rivals(chain, truth, k=3).scores, lists.scores)
         for one, routine in zip(serial, ROUTINES):
             other = routine(chain, truth)
             np.testing.assert_array_equal(one.labels, other.labels)
             np.testing.assert_array_equal(one.scores, other.scores)
-        np.testing.assert_array_equal(np.concatenate(hamming_maxima(chain, truth)), counted)
     for name, routine in vars(module).items():
         if name.endswith("_batch"):
             assert len(routine.serial.signatures) == 1, name
@@ -276,9 +280,3 @@ def test_wrong_arguments_are_named():
         best_rivals(chain, truth[1:])
     with pytest.raises(LabSeqError, match="k is 0"):
         diverse_rivals(chain, truth, k=0)
-    with pytest.raises(LabSeqError, match="loss is inf"):
-        loss_augmented_viterbi(chain, truth, loss=np.inf)
-    with pytest.raises(LabSeqError, match="distances must hold one number"):
-        best_at_distance(chain, truth, np.array([0, 0]))
-    with pytest.raises(LabSeqError, match="distances must hold one number"):
-        best_at_distance(chain, truth, np.array([0, 0, 99]))

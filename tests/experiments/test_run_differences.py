@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, default_results
-from labseq_core.experiments.results.contrast import config_entries, score_contrast, side_by_side
+from labseq_core.experiments.results.run_differences import config_entries, score_contrast, side_by_side
 from labseq_core.learners.registry import METHODS, method_options
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labseq_core.chain import ChainPotentials, viterbi
-from labseq_core.evaluation._pairs import LabelPairs
+from labseq_core.evaluation.label_pairs import LabelPairs
 from labseq_core.evaluation.span import SegmentCounts, is_bio, segment_scores_of
 from labseq_core.features import EncodedSequences
 from labseq_core.scoring.linear import MovingPotentials
@@ -85,8 +85,8 @@ class Development:
         if not self._spans:
             return np.zeros(3, dtype=np.int64)
         rows, offsets = _rows_of(self._potentials.offsets, sequences)
-        found = segment_scores_of(LabelPairs(self._classes, self._codes[rows], self._guess[rows], offsets))
-        return np.array([found.correct, found.predicted, found.true])
+        spans = segment_scores_of(LabelPairs(self._classes, self._codes[rows], self._guess[rows], offsets))
+        return np.array([spans.correct, spans.predicted, spans.true])
 
 
 def _rows_of(offsets: np.ndarray, sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

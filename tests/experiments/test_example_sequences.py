@@ -4,7 +4,7 @@ import pytest
 
 from labseq_core.checks import LabSeqError
 from labseq_core.experiments import predictions, result
-from labseq_core.experiments.results.sentences import disagreeing, labelled, taken_for
+from labseq_core.experiments.results.example_sequences import disagreeing, labelled, taken_for
 from labseq_core.experiments.run.one_task import scored_parts
 from tests.experiments.runs import quick, trained_here
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from labseq_core import FeatureTemplate
 from labseq_core.compiling.routines import parallel_from
 from labseq_core.features import EncodedSequences
-from labseq_core.scoring.by_type import TypeScoring
+from labseq_core.scoring.linear_by_type import TypeScoring
 
 # Sums of a few dozen terms of size about one.
 SUM = {"rtol": 1e-12, "atol": 1e-12}

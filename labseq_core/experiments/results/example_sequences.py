@@ -27,8 +27,8 @@ def taken_for(said: Predictions, true: str, predicted: str) -> list[int]:
     """Places of the sequences with a token that is truly `true` and that the method calls `predicted`."""
     if true not in said.labels or predicted not in said.labels:
         return []
-    found = (said.truth == said.labels.index(true)) & (said.predicted == said.labels.index(predicted))
-    return np.unique(_sequence_of_token(said)[found]).tolist()
+    is_taken = (said.truth == said.labels.index(true)) & (said.predicted == said.labels.index(predicted))
+    return np.unique(_sequence_of_token(said)[is_taken]).tolist()
 
 
 def disagreeing(by_label: Mapping[str, Predictions]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Boosting on label sequences: T chapter 3, B 5. One feature a round; what was chosen, when and why is kept."""
+"""What the boosting methods share: one feature a round; what was chosen, when and why is kept. T chapter 3, B 5."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
-from labseq_core.learners.boosting_record import (
+from labseq_core.learners.bases.linear_learner import LinearLearner
+from labseq_core.learners.boosting.development import Development
+from labseq_core.learners.boosting.rounds import (
     NUMBERS,
     WORDS,
     EarlyStop,
@@ -24,13 +26,11 @@ from labseq_core.learners.boosting_record import (
     round_numbers,
 )
 from labseq_core.learners.cost import rounds_cost
-from labseq_core.learners.development import Development
-from labseq_core.learners.linear import LinearLearner
-from labseq_core.learners.options import CONSTRAINTS, Option
-from labseq_core.progress import Recorder
+from labseq_core.learners.options import Option
+from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.boosting.booster import Booster, Round
-from labseq_core.solvers.boosting.features import feature_lists, longest_first
+from labseq_core.solvers.boosting.features import feature_lists, order_by_length
 
 BOUND = Option(
     "bound", "choice", "exact",
@@ -105,7 +105,7 @@ class BoostingLearner(LinearLearner):
         watch = EarlyStop(development, self.patience, len(rows))
         recorder.present = partial(self._scored, weights)
         recorder.record(len(rows), finite_loss(booster.log_loss), 0.0, **dev_numbers(development))
-        why = "stopped by the callback"
+        why = STOPPED
         for number in range(1, self.rounds + 1):
             if recorder.stopped:
                 break
@@ -128,7 +128,7 @@ class BoostingLearner(LinearLearner):
     def _booster(self, encoded: EncodedSequences, labels: np.ndarray, weights: LinearWeights) -> Booster:
         n_labels = len(self.classes_)
         view = self._training_view(encoded, labels)
-        order = longest_first(view)
+        order = order_by_length(view)
         positions = np.concatenate([np.arange(view.offsets[i], view.offsets[i + 1]) for i in order])
         view, labels = view.select(order), labels[positions]
         lists = feature_lists(view, labels, n_labels)
@@ -248,94 +248,6 @@ class BoostingLearner(LinearLearner):
         require(known and bool(np.isfinite(self._rounds[:, 1]).all()), "rounds has features or steps that cannot be")
         whole = len(self._rounds) == self.n_rounds_ and 0 <= self.best_round_ <= self.n_rounds_
         require(whole, "rounds does not fit n_rounds_ and best_round_")
-
-
-class SequenceBoost(BoostingLearner):
-    """Minimises Σ_i π^{l_i} (1/p(y^i | x^i) - 1), a bound on the number of labellings that beat the truth, one feature a
-    round, by bounds on what a step does to it.
-
-    Examples
-    --------
-    >>> from labseq_core import SequenceBoost
-    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
-    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
-    >>> model = SequenceBoost(rounds=20).fit(X, y)
-    >>> model.predict([["a", "cat", "barks"]])
-    [['D', 'N', 'V']]
-    >>> model.n_rounds_
-    20
-    >>> list(model.rounds_.columns[:3])
-    ['round', 'feature', 'kind']
-    """
-
-    method_id = "boost"
-    title = "Sequence boosting"
-    summary = (
-        "AdaBoost on whole sequences: each round takes the one feature that helps most, so the model stays sparse."
-    )
-    where = "thesis 3.3.2, Algorithms 3 and 4"
-    probabilistic = True
-    options = (BOUND, ROUNDS, SMOOTHING, LENGTH_DECAY, PATIENCE, CONSTRAINTS)
-
-    def __init__(
-        self,
-        bound: str = "exact",
-        rounds: int = 500,
-        smoothing: float = 1e-4,
-        length_decay: float = 1.0,
-        patience: int = 100,
-        constraints: str | None = None,
-    ):
-        self.bound = bound
-        self.rounds = rounds
-        self.smoothing = smoothing
-        self.length_decay = length_decay
-        self.patience = patience
-        self.constraints = constraints
-
-
-class LogitBoost(BoostingLearner):
-    """Minimises Σ_i -log p(y^i | x^i) one feature a round.
-
-    A step Δ changes it by Σ_i log E_p[e^{Δu}] <= Σ_i log(s_i e^{Δ L_i} + (1 - s_i) e^{Δ U_i}), s_i under p. Features are
-    ranked by log z <= z - 1 of that, which has the form of the boosting bounds; the step minimises the sum of logarithms
-    (tight) or the loss itself (exact).
-
-    Examples
-    --------
-    >>> from labseq_core import LogitBoost
-    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
-    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
-    >>> model = LogitBoost(rounds=20).fit(X, y)
-    >>> model.predict([["a", "cat", "barks"]])
-    [['D', 'N', 'V']]
-    >>> model.n_rounds_
-    20
-    >>> list(model.rounds_.columns[:3])
-    ['round', 'feature', 'kind']
-    """
-
-    method_id = "logitboost"
-    title = "Sequence LogitBoost"
-    summary = "Boosting of the log loss: the loss of a CRF, one feature a round."
-    where = "thesis 3.7, as future work"
-    probabilistic = True
-    inverse_probability = False
-    options = (BOUND, ROUNDS, SMOOTHING, PATIENCE, CONSTRAINTS)
-
-    def __init__(
-        self,
-        bound: str = "exact",
-        rounds: int = 500,
-        smoothing: float = 1e-4,
-        patience: int = 100,
-        constraints: str | None = None,
-    ):
-        self.bound = bound
-        self.rounds = rounds
-        self.smoothing = smoothing
-        self.patience = patience
-        self.constraints = constraints
 
 
 def _renumbered(features: np.ndarray, before: LinearLearner, now: LinearLearner) -> np.ndarray:

@@ -36,8 +36,8 @@ def pair_up(y_true: Labellings, y_pred: Labellings) -> LabelPairs:
     true_sequences, predicted_sequences = as_sequences("y_true", y_true), as_sequences("y_pred", y_pred)
     lengths = _common_lengths(true_sequences, predicted_sequences)
     true, predicted = list(chain.from_iterable(true_sequences)), list(chain.from_iterable(predicted_sequences))
-    found = distinct_labels("y_true", true_sequences) | distinct_labels("y_pred", predicted_sequences)
-    labels = tuple(sorted(found))
+    distinct = distinct_labels("y_true", true_sequences) | distinct_labels("y_pred", predicted_sequences)
+    labels = tuple(sorted(distinct))
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     return LabelPairs(labels, encode(true, labels), encode(predicted, labels), offsets)
 
@@ -62,16 +62,16 @@ def as_sequences(name: str, nested: Iterable[Iterable[str]]) -> list[list[str]]:
 def distinct_labels(name: str, sequences: list[list[str]]) -> set[str]:
     """All labels that occur; the first that is no `str` is named with its place."""
     try:
-        found = set(chain.from_iterable(sequences))
+        distinct = set(chain.from_iterable(sequences))
     except TypeError:  # a label that cannot be hashed is no string either
-        found = {None}
-    if all(isinstance(label, str) for label in found):
-        return found
+        distinct = {None}
+    if all(isinstance(label, str) for label in distinct):
+        return distinct
     for number, sequence in enumerate(sequences):
         for position, label in enumerate(sequence):
             fits = isinstance(label, str)
             require(fits, f"label {position} of sequence {number} of {name} is {label!r}; labels must be str")
-    return found
+    return distinct
 
 
 def _as_list(sequence: Iterable[str], complaint: str) -> list[str]:

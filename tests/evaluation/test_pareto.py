@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core.checks import LabSeqError
-from labseq_core.evaluation.tradeoff import pareto_front
+from labseq_core.evaluation.pareto import pareto_front
 
 
 def test_who_is_slower_and_not_better_is_beaten():

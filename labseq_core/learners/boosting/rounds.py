@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from labseq_core.learners.development import Development
+from labseq_core.learners.boosting.development import Development
 from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.boosting.booster import Round
 

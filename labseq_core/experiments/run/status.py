@@ -1,0 +1,107 @@
+"""What rows of the run store say of a run: how far it is, and what a list shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from labseq_core.experiments.store.run_store import ACTIVE
+
+
+@dataclass(frozen=True)
+class TaskStatus:
+    label: str
+    fold: int
+    state: str  # queued, running, done, failed
+    fraction: float = 0.0
+    iteration: int = 0
+    objective: float | None = None
+    curve: tuple[tuple[int, float], ...] = ()  # (iteration, objective)
+    point: int | None = None  # which combination of a search
+    accuracies: tuple[tuple[int, float], ...] = ()  # (iteration, token accuracy on held-out sequences), where measured
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    run_id: str
+    state: str  # queued, running, done, failed, cancelled, dead
+    fraction: float
+    message: str
+    error: str | None
+    queue_position: int  # 0 when running or finished
+    tasks: tuple[TaskStatus, ...]
+    created: float  # seconds since 1970
+
+    @property
+    def active(self) -> bool:
+        return self.state in ACTIVE
+
+    @property
+    def resumable(self) -> bool:
+        return self.state in ("dead", "cancelled", "failed")
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    run_id: str
+    created: float  # seconds since 1970
+    finished: float | None
+    state: str
+    dataset: str
+    labels: tuple[str, ...]
+    methods: tuple[str, ...]
+    features: str
+    folds: int
+    seed: int
+    config_hash: str
+    data_hash: str | None
+    fraction: float
+    pinned: bool
+    imported: bool
+    error: str | None
+    sequences: int = 0  # how many of the training part; 0: all
+
+
+def status_of(row: dict, task_rows: Iterable[dict], position: int) -> RunStatus:
+    """How far a run is, by its row and those of its tasks; position: its place in the queue."""
+    tasks = tuple(
+        TaskStatus(
+            task["label"], task["fold"], task["state"], task["fraction"], task["iteration"], task["objective"],
+            tuple((point[0], point[1]) for point in task["curve"]), task["point"], _accuracies(task["curve"]),
+        )
+        for task in task_rows
+    )  # fmt: skip
+    fraction = 1.0 if row["state"] == "done" else row["fraction"]
+    message = _message(row, position, tasks)
+    return RunStatus(row["id"], row["state"], fraction, message, row["error"], position, tasks, row["created"])
+
+
+def summary_of(row: dict) -> RunSummary:
+    """What a list says of a run."""
+    return RunSummary(
+        row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
+        tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
+        1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
+        row["sequences"],
+    )  # fmt: skip
+
+
+def _accuracies(curve: list) -> tuple[tuple[int, float], ...]:
+    """Stores of earlier versions have points without any."""
+    return tuple((point[0], point[2]) for point in curve if len(point) > 2 and point[2] is not None)
+
+
+def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
+    state = row["state"]
+    if state == "queued":
+        return row["note"] or (f"waiting, place {position} in the queue" if position else "waiting")
+    if state == "running":
+        running = [task for task in tasks if task.state == "running"]
+        if row["note"] or not running:
+            return row["note"] or "starting"
+        first, others = running[0], len(running) - 1
+        fold = f", fold {first.fold + 1}" if any(task.fold for task in tasks) else ""
+        accuracy = f" at accuracy {first.accuracies[-1][1]:.3f}" if first.accuracies else ""
+        return f"training {first.label}{fold}{accuracy}" + (f", and {others} more" if others else "")
+    texts = {"done": "finished", "failed": "failed", "cancelled": "cancelled"}
+    return texts.get(state, "the process that ran it has died; what it had finished is kept: go on with it")

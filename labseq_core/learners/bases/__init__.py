@@ -1,0 +1,1 @@
+"""What the learners with explicit weights, and those in a kernel, share."""
