@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import sys
 import time
 from importlib.util import find_spec
@@ -21,10 +20,11 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def app(chosen: argparse.Namespace) -> int | None:
+    from labseq_core.serving.port import free_port
     from labseq_core.serving.settings import STREAMLIT_SETTINGS, app_path
 
     _require_installed("streamlit", "plotly")
-    port = chosen.port or _free_port(chosen.host)
+    port = chosen.port or free_port(chosen.host)
     shown = not chosen.no_browser and (sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY")))
     settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port, "server.headless": not shown}
     flags = [f"--{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in settings.items()]
@@ -57,17 +57,6 @@ def _is_installed(package: str) -> bool:
         return find_spec(package) is not None
     except ImportError:
         return False
-
-
-def _free_port(host: str, usual: int = 8501) -> int:
-    for port in (usual, 0):
-        with socket.socket() as probe:
-            try:
-                probe.bind((host, port))
-            except OSError:
-                continue
-            return probe.getsockname()[1]
-    raise LabSeqError("no free port was found; name one with --port")
 
 
 def compile_ahead(chosen: argparse.Namespace) -> None:

@@ -26,16 +26,17 @@ from labseq_core.experiments.results.run_results import (
 from labseq_core.experiments.run.engine import Engine, artefact_name
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
+from labseq_core.experiments.run.retries import RESUMED_AT_MOST
 from labseq_core.experiments.run.status import RunStatus, RunSummary, status_of, summary_of
 from labseq_core.experiments.store.damage import set_aside_stores
 from labseq_core.experiments.store.run_ids import run_id_of
-from labseq_core.experiments.store.run_store import ACTIVE, StoreDamaged, run_store
+from labseq_core.experiments.store.run_search import ACTIVE
+from labseq_core.experiments.store.run_store import StoreDamaged, run_store
 from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import load_model
 from labseq_core.worker_processes import SCHEDULER_VARIABLE
 
-RESUMED_AT_MOST = 3  # times without being asked: what brings a server down must not do so for ever
 _DEFAULT = "default:"
 
 

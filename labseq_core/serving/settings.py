@@ -9,11 +9,8 @@ import json
 from pathlib import Path
 
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
+from labseq_core.serving.palette import BACKGROUNDS, COLOURS
 from labseq_core.serving.streamlit_inside import HIDDEN_SETTINGS
-
-# Okabe and Ito's colours for all kinds of colour vision, those first that stand out on light and on dark ground alike.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#F0E442")
-BACKGROUNDS = {"light": "#FFFFFF", "dark": "#12171D"}
 
 LOADING = "pages.ui.frame.loading"  # beside the script below: what the server loads before the first visitor comes
 

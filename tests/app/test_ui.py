@@ -10,7 +10,7 @@ import pytest
 
 from labseq_core.experiments import MethodChoice
 from labseq_core.learners.options import Option
-from labseq_core.serving.settings import BACKGROUNDS, COLOURS
+from labseq_core.serving.palette import BACKGROUNDS, COLOURS
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as compare_charts
 from pages.ui.compare import confusion

@@ -15,8 +15,8 @@ import pytest
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice, cancel, notices, result, resume, status, submit
 from labseq_core.experiments import service as service_module
-from labseq_core.experiments.run.engine import ATTEMPTS
 from labseq_core.experiments.run.executors.local import LocalProcesses
+from labseq_core.experiments.run.retries import ATTEMPTS, RESUMED_AT_MOST
 from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store.damage import set_aside_stores
 from labseq_core.experiments.store.run_store import RunStore, run_store
@@ -178,7 +178,7 @@ def test_two_processes_that_ask_the_same_share_one_run():
 
 def test_a_dead_run_is_resumed_by_the_next_server_but_not_for_ever():
     owner, run_id = start_owner(endless())
-    for attempt in range(1, service_module.RESUMED_AT_MOST + 1):
+    for attempt in range(1, RESUMED_AT_MOST + 1):
         wait(run_id, lambda now: now.state == "running")
         end(owner)
         assert RunStore().get(run_id)["attempts"] == attempt

@@ -24,10 +24,10 @@ from labseq_core.experiments.results.collecting import beaten_tasks, collect
 from labseq_core.experiments.results.training_curves import add_points
 from labseq_core.experiments.run.executors import Executor, Job, WorkerLost
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
+from labseq_core.experiments.run.retries import ATTEMPTS
 from labseq_core.experiments.store.owners import Owner
 from labseq_core.experiments.store.run_store import RunStore, StoreDamaged
 
-ATTEMPTS = 3  # of a task whose worker dies
 KINDS = ("predictions", "model")  # of blobs that a task may have
 _TICK, _WRITE_EVERY = 1.0, 0.25  # seconds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from labseq_core.experiments.store.run_store import ACTIVE
+from labseq_core.experiments.store.run_search import ACTIVE
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,10 @@ from labseq_core.checks import LabSeqError
 from labseq_core.experiments.store.connections import Connections
 from labseq_core.experiments.store.damage import is_damage, set_aside
 from labseq_core.experiments.store.owners import is_alive
+from labseq_core.experiments.store.run_search import ACTIVE, TOLD_BY_OWNERS, condition
 from labseq_core.experiments.store.schema import bring_up_to_date
 from labseq_core.places import user_directory
 
-ACTIVE = ("queued", "running")
-_TOLD_BY_OWNERS = (*ACTIVE, "dead")  # states that are known only when it is known which processes live
 BUSY_SECONDS = 30.0  # how long to wait for other processes that write
 _STORES_OPEN = 8  # a process has one; tests have many
 _JSON = ("config", "versions", "methods", "labels", "metrics", "curve", "outcome")
@@ -169,11 +168,11 @@ class RunStore:
             return {row["name"]: row["data"] for row in connection.execute(query, (run_id,))}
 
     def list(self, limit: int = 100, skip: int = 0, **filters) -> list[dict]:
-        """Runs without their results, the newest first; only those that fit the filters (see `_where`)."""
-        where, values = _where(**filters)
+        """Runs without their results, the newest first; only those that fit the filters (see `run_search`)."""
+        where, values = condition(**filters)
         query = f"SELECT {_LISTED} FROM runs {where} ORDER BY created DESC, id"
         state = filters.get("state")
-        if state in _TOLD_BY_OWNERS:  # all are looked at: they are few
+        if state in TOLD_BY_OWNERS:  # all are looked at: they are few
             with self._connection() as connection:
                 found = self._lively([_decoded(row) for row in connection.execute(query, values)])
             return [row for row in found if row["state"] == state][skip : skip + limit]
@@ -183,9 +182,9 @@ class RunStore:
 
     def count(self, **filters) -> int:
         """How many runs fit the filters of `list`."""
-        if filters.get("state") in _TOLD_BY_OWNERS:
+        if filters.get("state") in TOLD_BY_OWNERS:
             return len(self.list(sys.maxsize, **filters))
-        where, values = _where(**filters)
+        where, values = condition(**filters)
         with self._connection() as connection:
             return connection.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
 
@@ -232,26 +231,6 @@ class StoreUnusable(LabSeqError):
 
 class StoreDamaged(LabSeqError):
     """It was damaged; a new one has been begun."""
-
-
-def _where(
-    dataset: str | None = None, method: str | None = None, state: str | None = None, pinned: bool = False,
-    text: str | None = None,
-) -> tuple[str, list]:  # fmt: skip
-    """The condition of a query and its values. A dead run is one of those that say that they are at work."""
-    given = {
-        "dataset = ?": dataset,
-        "instr(methods, ?)": method and json.dumps(method),
-        "pinned = ?": 1 if pinned else None,
-        "instr(lower(id || ' ' || dataset || ' ' || features || ' ' || labels), ?)": text and text.lower(),
-    }
-    given = {condition: [value] for condition, value in given.items() if value}
-    if state in _TOLD_BY_OWNERS:
-        given["state IN (?, ?)"] = list(ACTIVE)
-    elif state:
-        given["state = ?"] = [state]
-    values = [value for several in given.values() for value in several]
-    return f"WHERE {' AND '.join(given)}" if given else "", values
 
 
 def _insert(connection: sqlite3.Connection, table: str, values: Mapping) -> None:

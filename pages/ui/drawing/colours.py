@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from labseq_core.serving.settings import BACKGROUNDS, COLOURS
+from labseq_core.serving.palette import BACKGROUNDS, COLOURS
 
 _PATTERNS = ("", "/", ".", "x", "-", "\\", "+", "|")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross", "star")

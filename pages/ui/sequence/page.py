@@ -13,11 +13,11 @@ from pages.ui.drawing import metrics
 from pages.ui.frame.errors import shown_errors
 from pages.ui.memory import FinishedRun
 from pages.ui.sequence import cached as data
-from pages.ui.sequence import labels, step_by_step, what_if, which_sentence, why, words
+from pages.ui.sequence import how_sure, side_by_side, step_by_step, what_if, which_sentence, why, words
 from pages.ui.sequence.scene import Scene
 
 SEQUENCE_VIEWS = {
-    "How sure": labels.one_model,
+    "How sure": how_sure.how_sure,
     "Step by step": step_by_step.steps,
     "Why this label": why.decision,
     "What if": what_if.what_if,
@@ -40,7 +40,7 @@ def page() -> None:
     st.header("One model, one position")
     scene = _scene(found, asked, methods, readings)
     with beside:
-        labels.side_by_side(scene)
+        side_by_side.side_by_side(scene)
     draw = SEQUENCE_VIEWS[OneSequence.show.buttons("Show", list(SEQUENCE_VIEWS), help=words.VIEW)]
     with shown_errors():
         draw(scene)
