@@ -1,4 +1,4 @@
-"""Archives of arrays and JSON in one npz file, never pickle, read as if a stranger had written them. Knows no learner."""
+"""Archives of arrays and JSON in one npz file, never pickle, read as if a stranger had written them."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def off_truth(
     potentials: ChainPotentials, labels: np.ndarray, sequences: np.ndarray, log_weights: np.ndarray,
     inverse_probability: bool, result: OffTruth,
 ) -> None:  # fmt: skip
-    """Fill `found` for each of `sequences`, the longest first.
+    """Fill `result` for each of `sequences`, the longest first.
 
     inverse_probability: rows are multiplied by e^{log_weights} / p(y*), which makes them derivatives of the exponential loss.
     """

@@ -31,8 +31,12 @@ class Kernel(ABC):
 
     # numpy's numbers leave multiplication to the kernel
     __array_ufunc__ = None
-    is_linear: ClassVar[bool] = False  # the inner product itself: its features are the attributes
     gp_iterations: ClassVar[int] = 60  # that a Gaussian process usually takes in it, for the estimated time
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is the inner product itself: its features are the attributes."""
+        return False
 
     @abstractmethod
     def terms(self) -> tuple[Term, ...]:

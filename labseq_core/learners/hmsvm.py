@@ -24,7 +24,7 @@ from labseq_core.solvers.margin.gram_scores import GramMargins
 from labseq_core.solvers.margin.slack_and_rescaling import RESCALES, SLACKS, MarginRule
 from labseq_core.solvers.margin.working_sets import LabelSets
 
-DEV_EVERY = 5  # rounds between two looks at the development data
+DEV_EVERY_ROUNDS = 5  # rounds between two looks at the development data
 MOST_TOKENS = 2**31  # of a sequence
 
 
@@ -188,7 +188,7 @@ class HMSVM(KernelLearner):
         recorder.present = lambda other: model_now().potentials(other)
 
         def observe(iteration: int) -> dict:
-            if dev is None or not self.kernel.is_linear or iteration % DEV_EVERY != 1:
+            if dev is None or not self.kernel.is_linear or iteration % DEV_EVERY_ROUNDS != 1:
                 return {}
             return {"dev_accuracy": accuracy_now()}
 

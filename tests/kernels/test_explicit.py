@@ -155,3 +155,19 @@ def test_the_number_of_features_is_estimated_well_in_little_memory():
     assert size.entries == mapped.indices.size == 4000 * 79
     assert size.features == pytest.approx(mapped.n_attributes, rel=0.01)
     assert peak < 3 * encoded.indices.size * 16
+
+
+def test_a_kernel_made_from_the_linear_one_has_its_own_features():
+    """One that looks at a single kind of attribute, from outside the tree."""
+
+    class Words(Linear):
+        attribute = "word"
+
+    tokens = encode_attributes(
+        [[{"word": "a", "shape": "x"}, {"word": "b", "shape": "x"}, {"word": "a", "shape": "y"}]]
+    )
+    _, mapped = explicit_map(Words(), tokens)
+    features = dense(mapped)
+    np.testing.assert_allclose(features @ features.T, [[1, 0, 1], [0, 1, 0], [1, 0, 1]], **VALUES)
+    assert Linear().is_linear
+    assert not Words().is_linear

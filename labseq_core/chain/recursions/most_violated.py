@@ -194,22 +194,21 @@ def add_scores_with_loss(node, start, stop, t, right, loss, row):
 
 @compiled
 def hamming_sequence(node, start, stop, edge, stride, truth, best, message):
-    """best[t % rows, h, s]: the highest score of a prefix up to t that ends in s and differs from y* in h positions, h <= H.
+    """best[t, h, s]: the highest score of a prefix up to t that ends in s and differs from y* in h positions, h <= H.
 
-    rows, the first size of `best`, is l or, where nobody goes back, 2.
     best_t(h, s) = ψ_t(s) + max_r (best_{t-1}(h - [s ≠ y*_t], r) + E[r, s]), O(l H S²)
     """
     length, n_labels = node.shape
-    rows, farthest = best.shape[0], best.shape[1] - 1
+    farthest = best.shape[1] - 1
     for t in range(length):
-        right, here, before = truth[t], best[t % rows], best[(t - 1) % rows]
+        right, here = truth[t], best[t]
         here[:] = -np.inf
         for h in range(min(t, farthest) + 1):
             if t == 0:
                 message[:] = 0.0
             else:
                 message[:] = -np.inf
-                raise_to_maxima(before[h], edge[stride * t], message)
+                raise_to_maxima(best[t - 1, h], edge[stride * t], message)
             add_node_scores(node, start, stop, t, message)
             if h < farthest:
                 for s in range(n_labels):

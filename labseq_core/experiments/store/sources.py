@@ -33,7 +33,7 @@ NOT_COUNTED = {
     "data/public_corpora.py": "what it says of a corpus that matters is in the run id (see data_identity)",
     "data/formats/writers.py": "a run writes no corpus",
     "_lazy.py": "loads what is asked for",
-    "archives.py": "keeps arrays as they are",
+    "archives.py": "keeps arrays as they are, or refuses them",
     "checks.py": "refuses input, or hands it on",
     "registry.py": "finds things by name",
     "compiling/code_cache.py": "keeps machine code",

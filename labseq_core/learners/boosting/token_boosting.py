@@ -14,7 +14,7 @@ from labseq_core.scoring.linear import LinearWeights
 
 
 class TokenBoostingLearner(BoostingLearner):
-    """Boosting in which every token is a sequence of its own."""
+    """What methods share that boost token by token: options, cost, constructor."""
 
     options = (BOUND, ROUNDS, SMOOTHING, PATIENCE)
     cost = rounds_cost(3e-10)

@@ -72,7 +72,7 @@ class GramUpdates:
         self, scores: RunningScores, rows: np.ndarray, offsets: np.ndarray, labels: np.ndarray, counters: DualCounters
     ):
         self.scores, self.rows, self.offsets, self.labels, self.counters = scores, rows, offsets, labels, counters
-        self._found = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
+        self._guessed = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
 
     def visit(self, order: np.ndarray) -> tuple[int, int]:
         """As for explicit features."""
@@ -80,7 +80,7 @@ class GramUpdates:
         while True:
             missed = first_mistake(
                 order, place, self.offsets, self.labels, self.rows, self.scores.by_label, counters.start, counters.edge,
-                self._found,
+                self._guessed,
             )  # fmt: skip
             counters.steps += missed - place
             if missed == len(order):
@@ -94,7 +94,7 @@ class GramUpdates:
     def _correct(self, sequence: int) -> int:
         counters = self.counters
         begin, end = self.offsets[sequence], self.offsets[sequence + 1]
-        truth, guess = self.labels[begin:end], self._found[: end - begin]
+        truth, guess = self.labels[begin:end], self._guessed[: end - begin]
         wrong = note_mistake(
             truth, guess, self.rows[begin:end], counters.eta, counters.steps, counters.edge,
             counters.beta, counters.delta, counters.beta_sums, counters.delta_sums,
