@@ -64,9 +64,16 @@ def stored_upload(upload_id: str) -> dict[str, Any]:
     """A stored upload as it can be sent to another machine; `keep_upload` takes it there."""
     folder = _directory() / _matched(upload_id)
     try:
-        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-        return {"upload_id": upload_id, "data": (folder / "data").read_bytes(), "about": about}
+        return {"upload_id": upload_id, "data": (folder / "data").read_bytes(), "about": _about(folder)}
     except (OSError, ValueError):
+        raise _gone(upload_id) from None
+
+
+def upload_format(upload_id: str) -> str:
+    """The name of the file format that a stored upload is read in."""
+    try:
+        return _about(_directory() / _matched(upload_id))["format"]
+    except (OSError, ValueError, KeyError, TypeError):
         raise _gone(upload_id) from None
 
 
@@ -84,8 +91,7 @@ def load_upload(upload_id: str) -> Dataset:
     digest = _matched(upload_id)
     directory = _directory() / digest
     try:
-        data = (directory / "data").read_bytes()
-        about = json.loads((directory / "about.json").read_text(encoding="utf-8"))
+        data, about = (directory / "data").read_bytes(), _about(directory)
         intact = _digest(data, about) == digest
     except (OSError, ValueError, KeyError, TypeError):
         intact = False
@@ -109,6 +115,10 @@ def _matched(upload_id: str) -> str:
     match = _ID.fullmatch(upload_id)
     require(match is not None, f"{upload_id[:80]!r} is not the id of an upload; upload the file again to get one")
     return match[1]
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "about.json").read_text(encoding="utf-8"))
 
 
 def _gone(upload_id: str) -> LabSeqError:

@@ -28,8 +28,9 @@ from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.cost import CostModel, gradient_cost
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
-from labseq_core.learners.saved_values import facts_in, history_in, names_in
+from labseq_core.learners.saved_values import facts_in, history_in, names_in, needs_of
 from labseq_core.progress import Callback, Recorder, Scores
+from labseq_core.registry import Source
 from labseq_core.scoring.model import Model, OwnScores
 
 Labels = Sequence[Sequence[str]]
@@ -72,6 +73,7 @@ class SequenceLearner:
     cost: ClassVar[CostModel] = gradient_cost(110, 2e-9)  # of a training, estimated; who does not say costs like a CRF
     has_weights: ClassVar[bool] = False  # of attributes or pairs of labels, to be looked at
     facts: ClassVar[tuple[str, ...]] = ()  # fitted numbers and texts that are saved with the model
+    source: ClassVar[Source | None] = None  # of a learner from outside, known where it is loaded
 
     classes_: list[str]
     model_: Model
@@ -298,6 +300,7 @@ class SequenceLearner:
             "history": self._history_rows,
             "facts": {name: getattr(self, name) for name in self.facts},
         }
+        meta["outside"] = needs_of(meta, self.source)
         save_archive(path, self._arrays(), meta)
 
     @classmethod

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from labseq_core.kernels import KERNELS, Linear
+from labseq_core.kernels import Linear
 from labseq_core.kernels.route import ROUTES
 from labseq_core.learners.options import Option
 
-KERNEL = Option(
-    "kernel", "kernel", Linear(),
-    f"How alike two observations are. {'; '.join(f'{name}: {kernel.summary}' for name, kernel in KERNELS.items())}.",
-    where="T 2.1.2",
-)  # fmt: skip
+KERNEL = Option("kernel", "kernel", Linear(), "How alike two observations are.", where="T 2.1.2")
 ETA = Option(
     "eta", "float", 1.0, "Weight of pairs of labels against observations.", low=1e-6, high=1e6, log_scale=True,
     where="T 2.9b",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from labseq_core.checks import LabSeqError
-from labseq_core.kernels import Kernel, parse_kernel
+from labseq_core.kernels import KERNELS, Kernel, parse_kernel
 from labseq_core.kernels.registry import syntax
 
 # Numbers of numpy count too: grids of a search are made of them.
@@ -46,6 +46,13 @@ class Option:
             fits = value in self.choices
         if not fits:
             raise LabSeqError(f"{self.name} is {value!r}; allowed: {self.allowed}")
+
+    @property
+    def about(self) -> str:
+        """Its help; of a kernel with those that there are when it is asked for, kernels from outside among them."""
+        if self.kind != "kernel":
+            return self.help
+        return f"{self.help} {'; '.join(f'{name}: {kernel.summary}' for name, kernel in KERNELS.items())}."
 
     @property
     def allowed(self) -> str:

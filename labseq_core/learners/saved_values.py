@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from labseq_core.checks import require
+from labseq_core.checks import LabSeqError, require
+from labseq_core.features import TEMPLATES
+from labseq_core.kernels import KERNELS
+from labseq_core.losses import LOSSES
+from labseq_core.registry import Source, from_outside
 
+_REGISTRIES = (KERNELS, LOSSES, TEMPLATES)  # of what a model is made of, beside its learner
+_LONGEST_NAME = 120  # characters
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -38,3 +44,34 @@ def history_in(meta: dict) -> list[dict]:
     plain = all(isinstance(key, str) and isinstance(value, _PLAIN) for row in rows for key, value in row.items())
     require(plain, "history has what is no number")
     return rows
+
+
+def needs_of(meta: dict, learner_source: Source | None) -> dict[str, str]:
+    """What a model cannot be loaded without that came from outside, as "kernel laplace", and the file of each."""
+    template = meta["template"] and meta["template"]["name"]
+    sources = from_outside([meta["params"], template], *_REGISTRIES)
+    if learner_source is not None:
+        sources[_learner_named(meta["learner"])] = learner_source
+    return {thing: source.file for thing, source in sources.items()}
+
+
+def require_needs(meta: dict, learners: Sequence[str]) -> None:
+    """Say which file has to be loaded first. Model files of earlier versions do not say what they need."""
+    needs = meta.get("outside", {})
+    known = {f"{registry.noun} {name}" for registry in _REGISTRIES for name in registry} | set(
+        map(_learner_named, learners)
+    )
+    plain = isinstance(needs, dict) and all(map(_is_name, (*needs.keys(), *needs.values())))
+    require(plain, "outside is no list of files; train and save the model again")
+    for thing, file in needs.items():
+        if thing not in known:
+            raise LabSeqError(f"it needs the {thing} of {file}; {Source(file, '').remedy}")
+
+
+def _is_name(value: object) -> bool:
+    """Fit to stand in a message."""
+    return isinstance(value, str) and len(value) <= _LONGEST_NAME and value.isprintable()
+
+
+def _learner_named(name: str) -> str:
+    return f"method {name}"

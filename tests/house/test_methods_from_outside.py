@@ -71,7 +71,7 @@ def test_models_of_it_are_trained_saved_and_used(votes, tmp_path):
     assert scored.returncode == 0, scored.stderr
     unknown = labseq("evaluate", model, corpus, place=tmp_path)
     assert unknown.returncode == 2
-    assert "AttributeVotes" in unknown.stderr
+    assert "needs the method AttributeVotes of votes.py; start with --with votes.py" in unknown.stderr
 
 
 PAGES = """
