@@ -67,6 +67,14 @@ def load_archive(source: str | Path | bytes) -> tuple[dict[str, np.ndarray], dic
     return arrays, meta
 
 
+def names_in(meta: dict, key: str) -> list[str]:
+    """A list of texts, each once, in JSON data that may be anybody's."""
+    names = meta[key]
+    fits = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    require(fits and len(set(names)) == len(names), f"{key} is no list of different texts")
+    return names
+
+
 class LoadedArrays(Mapping[str, np.ndarray]):
     """Arrays of a file, which may be anybody's: each is taken by what it must be, and what nobody takes is refused.
 

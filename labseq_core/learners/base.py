@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays, save_archive
+from labseq_core.archives import LoadedArrays, names_in, save_archive
 from labseq_core.chain import (
     ChainPotentials,
     best_rivals,
@@ -23,12 +23,12 @@ from labseq_core.checks import LabSeqError, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
-from labseq_core.features.encoded import Attributes, Template
+from labseq_core.features.encoded import Attributes, Encoder
 from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.cost import CostModel, gradient_cost
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
-from labseq_core.learners.saved_values import facts_in, history_in, names_in, needs_of
+from labseq_core.learners.saved_values import facts_in, history_in, needs_of
 from labseq_core.progress import Callback, Recorder, Scores
 from labseq_core.registry import Source
 from labseq_core.scoring.model import Model, OwnScores
@@ -327,7 +327,7 @@ class SequenceLearner:
         raise LabSeqError(f"{type(self).__name__} does not say what to load; implement _restore")
 
 
-def _encode(X: Input, vocabulary: Alphabet | None, template: Template | None) -> EncodedSequences:
+def _encode(X: Input, vocabulary: Alphabet | None, template: Encoder | None) -> EncodedSequences:
     """Whatever a caller may give as X, in the numbers of the vocabulary (None: of its own)."""
     if isinstance(X, EncodedSequences):
         return X if vocabulary is None else X.with_vocabulary(vocabulary)

@@ -16,14 +16,6 @@ _LONGEST_NAME = 120  # characters
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def names_in(meta: dict, key: str) -> list[str]:
-    """A list of texts, each once."""
-    names = meta[key]
-    fits = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    require(fits and len(set(names)) == len(names), f"{key} is no list of different texts")
-    return names
-
-
 def facts_in(meta: dict, declared: Sequence[str]) -> dict[str, Any]:
     """The fitted numbers and texts that a method has declared, all of them and no other; counts are whole numbers."""
     facts = meta["facts"]

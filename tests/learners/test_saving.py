@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labseq_core import CRF, FeatureTemplate, LabSeqError, StructuredPerceptron, load_model
-from labseq_core.archives import LoadedArrays, save_archive
+from labseq_core.archives import LoadedArrays, load_archive, save_archive
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.learners import METHODS, make_learner, method_options
@@ -212,6 +212,33 @@ def test_an_altered_array_is_refused_before_compiled_code_sees_it(kind, tmp_path
             pytest.fail(f"{key}: {load_model(path)}")
 
 
+ODD_TEMPLATES = [
+    ("template", {"window": 2}), ("template", {"name": ["S3"]}), ("template", {"columns": [1]}), ("template", {"more": 1}),
+    *[("coder", {key: value}) for key in ("columns", "numeric") for value in ([1], ["length", "length"], "length", None)],
+    ("coder", {"numeric": ["other"]}),
+    *[("coder", {"bin_edges": edges}) for edges in (
+        {"length": [[1.0], [2.0]]}, {"length": ["x"]}, {"length": [2.0, 1.0]}, {"length": [float("nan")]},
+        {"length": 1.0}, {"other": [1.0]}, [1.0], None)],
+    *[("coder", {key: counts}) for key in ("word_counts", "pair_counts") for counts in (
+        {"a": "x"}, {"a": 0}, {"a": 1.5}, {"a": True}, {"a": 10**400}, [1], None)],
+]  # fmt: skip
+
+
+def test_an_altered_template_is_refused_before_it_is_used(tmp_path):
+    path = tmp_path / "m.npz"
+    data = Sequences.from_lists(X, Y, {"length": [[float(len(word)) for word in x] for x in X]})
+    make_learner("hmm").fit(FeatureTemplate("prosody", bins=4).encode(data), Y).save(path)
+    arrays, meta = load_archive(path)
+    template, coder = meta["template"], meta["template"]["coder"]
+    for part, odd in ODD_TEMPLATES:
+        altered = {**template, **odd} if part == "template" else {**template, "coder": {**coder, **odd}}
+        save_archive(path, arrays, {**meta, "template": altered})
+        with pytest.raises(LabSeqError, match=r"m.npz (is no whole|lacks parts)"):
+            pytest.fail(f"{part}, {odd}: {load_model(path)}")
+    save_archive(path, arrays, meta)
+    load_model(path).predict(data)
+
+
 def test_pointers_that_fall_or_leave_their_array_are_refused():
     for pointers in ([1, 2], [0, 3, 2], [], [0, 9]):
         arrays = {"support_indptr": np.array(pointers, dtype=np.int64), "support_indices": np.zeros(2, dtype=np.int32)}
@@ -226,7 +253,7 @@ def test_archives_with_missing_parts(method, tmp_path):
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}
     meta = json.loads(arrays.pop("meta").tobytes())
-    for part in ("params", "classes", "attributes", "template", "history"):
+    for part in ("params", "classes", "attributes", "template", "history", "facts"):
         save_archive(path, arrays, {key: value for key, value in meta.items() if key != part})
         with pytest.raises(LabSeqError, match=r"m.npz lacks parts of"):
             load_model(path)
