@@ -16,6 +16,11 @@ def require(condition: bool, message: str) -> None:
         raise LabSeqError(message)
 
 
+def as_plain(value: object) -> object:
+    """A number of numpy as Python's own, which JSON can hold; all else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def as_floats(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> np.ndarray:
     """`value` as a C-contiguous float64 array of the given shape (None: any size). -inf is allowed, NaN and +inf are not."""
     array = np.ascontiguousarray(value, dtype=np.float64)

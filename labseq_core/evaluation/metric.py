@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, as_plain, require
 
 # What a metric can be a function of, in the order of the columns of a row; see `Tested` in registry.py.
 NEEDS = ("labels", "spans", "probabilities", "confidence", "development", "model", "timing")
@@ -69,7 +69,7 @@ class Metric:
         except Exception as problem:
             cause = f"{type(problem).__name__}: {problem}"
             raise LabSeqError(f"metric {self.name} cannot be computed: {cause}; correct its function") from problem
-        found = found.item() if isinstance(found, np.generic) else found
+        found = as_plain(found)
         is_number = found is None or isinstance(found, int | float)
         require(
             is_number, f"metric {self.name} gives a {type(found).__name__}; let its function return a number or None"

@@ -19,7 +19,7 @@ from labseq_core.chain import (
     path_scores,
     viterbi,
 )
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, as_plain, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
@@ -72,7 +72,7 @@ class SequenceLearner:
     probabilistic: ClassVar[bool] = False
     cost: ClassVar[CostModel] = gradient_cost(110, 2e-9)  # of a training, estimated; who does not say costs like a CRF
     has_weights: ClassVar[bool] = False  # of attributes or pairs of labels, to be looked at
-    facts: ClassVar[tuple[str, ...]] = ()  # fitted numbers and texts that are saved with the model
+    facts: ClassVar[dict[str, type]] = {}  # fitted attributes that are saved with the model: int, float, bool or str
     source: ClassVar[Source | None] = None  # of a learner from outside, known where it is loaded
 
     classes_: list[str]
@@ -298,8 +298,10 @@ class SequenceLearner:
             "attributes": list(self.vocabulary_.names),
             "template": None if self.template_ is None else self.template_.to_dict(),
             "history": self._history_rows,
-            "facts": {name: getattr(self, name) for name in self.facts},
+            "facts": {name: as_plain(getattr(self, name)) for name in self.facts},
         }
+        facts_in(meta, self.facts)  # what could not be read back is not written
+        history_in(meta)
         meta["outside"] = needs_of(meta, self.source)
         save_archive(path, self._arrays(), meta)
 
@@ -374,7 +376,7 @@ def _plain(value: object) -> object:
     """A hyper-parameter as JSON holds it: a number of numpy as Python's own, a kernel as a dict."""
     if isinstance(value, Kernel):
         return value.to_dict()
-    return value.item() if isinstance(value, np.generic) else value
+    return as_plain(value)
 
 
 def _restored(value: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labseq_core.checks import LabSeqError, require
@@ -13,20 +13,24 @@ from labseq_core.registry import Source, from_outside
 
 _REGISTRIES = (KERNELS, LOSSES, TEMPLATES)  # of what a model is made of, beside its learner
 _LONGEST_NAME = 120  # characters
+_KINDS = {str: "text", bool: "yes or no", int: "count", float: "number"}
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def facts_in(meta: dict, declared: Sequence[str]) -> dict[str, Any]:
-    """The fitted numbers and texts that a method has declared, all of them and no other; counts are whole numbers."""
+def facts_in(meta: dict, kinds: Mapping[str, type]) -> dict[str, Any]:
+    """The fitted values that a method has declared, all of them and no other, each of its kind; numbers may be None."""
     facts = meta["facts"]
-    require(isinstance(facts, dict) and set(facts) == set(declared), f"facts are not {', '.join(declared) or 'empty'}")
+    require(isinstance(facts, dict) and set(facts) == set(kinds), f"facts are not {', '.join(kinds) or 'empty'}")
     for name, value in facts.items():
-        require(isinstance(value, _PLAIN), f"{name} is no number or text")
-        is_count = name.startswith("n_") or name == "best_round_"
-        fits = value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
-        require(not is_count or fits, f"{name} is no whole number")
-        require(name not in ("route_", "stop_reason_") or isinstance(value, str), f"{name} is no text")
+        require(_is_of_kind(value, kinds[name]), f"{name} is {str(value)[:40]!r}, which is no {_KINDS[kinds[name]]}")
     return facts
+
+
+def _is_of_kind(value: object, kind: type) -> bool:
+    if kind in (str, bool):
+        return isinstance(value, kind)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or (is_number and (kind is float or (isinstance(value, int) and value >= 0)))
 
 
 def history_in(meta: dict) -> list[dict]:

@@ -172,9 +172,9 @@ def odd_template(of_word) -> Template:
     ],
 )
 def test_a_function_of_words_that_names_no_attributes_is_told(of_word, said):
-    with added(TEMPLATES, odd_template(of_word)) as name:
-        with pytest.raises(LabSeqError, match=f"feature template mine: of_word {said}"):
-            FeatureTemplate(name).encode([["a", "b"]])
+    match = f"feature template mine: of_word {said}"
+    with added(TEMPLATES, odd_template(of_word)) as name, pytest.raises(LabSeqError, match=match):
+        FeatureTemplate(name).encode([["a", "b"]])
 
 
 def test_attributes_from_outside_do_not_depend_on_the_size_of_a_batch():

@@ -4,6 +4,8 @@ import json
 import pickle
 import zipfile
 from contextlib import suppress
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.learners import METHODS, make_learner, method_options
 from labseq_core.scoring.kernel_expansion import restored_observations
+from tests.outside import added
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=40)
@@ -77,6 +80,39 @@ def test_options_of_numpy_are_saved_as_plain_ones(tmp_path):
     assert params["epochs"] == 2
     assert type(params["epochs"]) is int
     assert params["averaged"] is False
+
+
+class Counting(CRF):
+    """With facts and a history of numpy's numbers, as a solver may well have them."""
+
+    facts: ClassVar = {**CRF.facts, "n_effective_": float, "n_seen_": int}
+
+    def _learn(self, encoded, labels, dev, recorder):
+        super()._learn(encoded, labels, dev, recorder)
+        self.n_effective_, self.n_seen_ = np.float64(3.7), np.int64(len(labels))
+        recorder.record(np.int64(1), np.float32(0.5), 1.0, step=np.float64(0.25))
+
+
+def test_facts_and_history_of_numpy_are_saved_as_plain_ones(tmp_path):
+    model = Counting(max_iter=2).fit(X, Y)
+    model.save(tmp_path / "m.npz")
+    with added(METHODS, replace(METHODS["crf"], id="counting", learner=Counting)):
+        loaded = load_model(tmp_path / "m.npz")
+    assert (loaded.n_effective_, loaded.n_seen_) == (3.7, sum(map(len, Y)))
+    assert type(loaded.n_seen_) is int
+    assert loaded.history_.equals(model.history_)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("n_seen_", 3.5, "no count"), ("n_seen_", -1, "no count"), ("n_effective_", "x", "no number"),
+     ("stop_reason_", None, "no text"), ("converged_", 1, "no yes or no"), ("n_seen_", np.ones(2), "no count")],
+)  # fmt: skip
+def test_a_fact_of_another_kind_is_named_when_it_is_saved(name, value, said, tmp_path):
+    model = Counting(max_iter=2).fit(X, Y)
+    setattr(model, name, value)
+    with pytest.raises(LabSeqError, match=f"{name} is .*, which is {said}"):
+        model.save(tmp_path / "m.npz")
 
 
 def test_a_model_file_holds_no_pickle_and_no_path(tmp_path):
