@@ -10,12 +10,14 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
 
 FORMAT = 1
+MAX_UNPACKED = 2**30  # bytes of an archive that is not a file of one's own
 _META = "meta"
 # What numpy, zipfile and zlib raise on files that are something else, cut off or altered.
 _DAMAGE = (
@@ -41,30 +43,47 @@ def save_archive(path: str | Path, arrays: dict[str, np.ndarray], meta: dict) ->
         raise LabSeqError(f"cannot write {path.name}: {problem.strerror}; choose a place that can be written") from None
 
 
-def archive_name(source: str | Path | bytes) -> str:
-    """How messages call an archive: by its file name, never by its place."""
-    return "the stored model" if isinstance(source, bytes) else Path(source).name
+def archive_name(source: str | Path | bytes, noun: str = "model") -> str:
+    """How messages call an archive: by its file name, never by its place. noun: what it holds."""
+    return f"the stored {noun}" if isinstance(source, bytes) else Path(source).name
 
 
-def load_archive(source: str | Path | bytes) -> tuple[dict[str, np.ndarray], dict]:
-    """What `save_archive` wrote, from a file or from its bytes: arrays, and the JSON data."""
-    name = archive_name(source)
-    broken = f"{name} is not a LabSeq model file, or it is damaged; train and save the model again"
+def load_archive(
+    source: str | Path | bytes, noun: str = "model", fix: str = "train and save the model again"
+) -> tuple[dict[str, np.ndarray], dict]:
+    """What `save_archive` wrote, from a file or from its bytes: arrays, and the JSON data. noun, fix: for messages.
+
+    Bytes may be a visitor's: a few hundred kilobytes can hold gigabytes of zeros.
+    """
+    name = archive_name(source, noun)
+    broken = f"{name} is not a LabSeq {noun} file, or it is damaged; {fix}"
     try:
         # Opened here: numpy leaves a file open that turns out not to be an archive.
         with io.BytesIO(source) if isinstance(source, bytes) else Path(source).open("rb") as file:
+            size = _unpacked_size(file) if isinstance(source, bytes) else 0
+            require(size <= MAX_UNPACKED, f"{name} would take {size >> 20} MB, more than {MAX_UNPACKED >> 20}; {fix}")
             stored = np.load(file, allow_pickle=False)
             arrays = {key: stored[key] for key in stored.files}
         meta = json.loads(arrays.pop(_META).tobytes())
         found = meta.get("labseq_format")
     except FileNotFoundError:
-        raise LabSeqError(f"there is no file {name}; check the name of the model file") from None
+        raise LabSeqError(f"there is no file {name}; check the name of the {noun} file") from None
+    except LabSeqError:
+        raise
     except _DAMAGE:
         raise LabSeqError(broken) from None
     if found != FORMAT:
         fix = "install the version that wrote it"
         raise LabSeqError(f"{name} has format {found}, this version reads {FORMAT}; {fix}")
     return arrays, meta
+
+
+def _unpacked_size(file: BinaryIO) -> int:
+    """What is read of an archive at most: no member is read beyond the size that it states."""
+    with zipfile.ZipFile(file) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    file.seek(0)
+    return size
 
 
 def names_in(meta: dict, key: str) -> list[str]:
@@ -109,9 +128,9 @@ class LoadedArrays(Mapping[str, np.ndarray]):
         require(rising, f"{name} does not rise from 0")
         return array
 
-    def require_all_taken(self) -> None:
+    def require_all_taken(self, noun: str = "model") -> None:
         left = sorted(set(self._arrays) - self._taken)
-        require(not left, f"{left[0] if left else ''!r} is no part of such a model")
+        require(not left, f"{left[0] if left else ''!r} is no part of such a {noun}")
 
     def _of_shape(self, name: str, dtype: type, shape: tuple[int | None, ...]) -> np.ndarray:
         require(name in self._arrays, f"{name} is missing")
@@ -125,6 +144,10 @@ class LoadedArrays(Mapping[str, np.ndarray]):
         array = self._arrays[name]
         self._taken.add(name)
         return array
+
+    def __contains__(self, name: object) -> bool:
+        """To look is not to take."""
+        return name in self._arrays
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)

@@ -275,6 +275,13 @@ def test_an_altered_template_is_refused_before_it_is_used(tmp_path):
     load_model(path).predict(data)
 
 
+def test_to_look_for_an_array_is_not_to_take_it():
+    loaded = LoadedArrays({"weights": np.zeros(2)})
+    assert "weights" in loaded
+    with pytest.raises(LabSeqError, match="'weights' is no part of such a model"):
+        loaded.require_all_taken()
+
+
 def test_pointers_that_fall_or_leave_their_array_are_refused():
     for pointers in ([1, 2], [0, 3, 2], [], [0, 9]):
         arrays = {"support_indptr": np.array(pointers, dtype=np.int64), "support_indices": np.zeros(2, dtype=np.int32)}
