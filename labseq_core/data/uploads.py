@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.data.formats.registry import choose_format, read_file
+from labseq_core.data.formats.registry import FORMATS, choose_format, read_file
 from labseq_core.data.formats.source import DataError, base_name, read_bytes
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.sequences import Dataset, Sequences
 from labseq_core.data.splitting import split_fractions
 from labseq_core.places import user_directory
+from labseq_core.registry import Source as SourceFile
 
 _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")
 SHARES = (80, 10, 10)  # per cent of the sequences for train, dev and test
 SEED = 0
+_UNSAID_SPLIT = {"shares": [80, 10, 10], "seed": 0}  # of ids that say none; it never changes
 _LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
 _SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
 
@@ -52,11 +54,12 @@ def store_upload(
     if len(contents) > _LARGEST:
         raise DataError(file, None, f"the file is larger than {MAX_UPLOAD_MEGABYTES} MB", "split it into smaller files")
     settings = {"format": format or choose_format(file, contents), "options": options}
-    if (tuple(shares), split_seed) != (SHARES, SEED):
-        settings["split"] = {"shares": list(shares), "seed": split_seed}
+    if (split := {"shares": list(shares), "seed": split_seed}) != _UNSAID_SPLIT:
+        settings["split"] = split
     _split(file, read_file(data, format=settings["format"], name=file, **options), settings)
     digest = _digest(data, settings)
-    _keep(digest, data, {**settings, "file": file})
+    source = FORMATS.source_of(settings["format"])
+    _keep(digest, data, {**settings, "file": file, **({} if source is None else {"format_source": source.file})})
     return _PREFIX + digest
 
 
@@ -97,6 +100,9 @@ def load_upload(upload_id: str) -> Dataset:
         intact = False
     if not intact:
         raise _gone(upload_id)
+    if about["format"] not in FORMATS and (outside := about.get("format_source")):
+        cause = f"{about['file']} is in the file format {about['format']} of {outside}"
+        raise LabSeqError(f"{cause}; {SourceFile(outside, '').remedy}")
     sequences = read_file(data, format=about["format"], name=about["file"], **about["options"])
     train, dev, test = _split(about["file"], sequences, about)
     segments = _looks_like_segments(sequences.flat_labels)
@@ -127,7 +133,7 @@ def _gone(upload_id: str) -> LabSeqError:
 
 
 def _shares_and_seed(settings: dict) -> tuple[list[int], int | None]:
-    split = settings.get("split", {"shares": list(SHARES), "seed": SEED})
+    split = settings.get("split", _UNSAID_SPLIT)
     return split["shares"], split["seed"]
 
 
