@@ -537,7 +537,7 @@ ENGINE = [
     Break(
         "times-among-scores",
         "labseq_core/experiments/results/run_results.py",
-        "if key not in MEASURED}",
+        "if key not in timed}",
         "if key}",
         "the CSV of scores of the same configuration is another each time",
         "experiments/test_service.py test_cli_runs.py",
@@ -673,9 +673,9 @@ PAGES = [
     Break(
         "loser-wins",
         "pages/ui/compare/words.py",
+        'if metric.gain(row["difference"]) > 0 else',
         'if row["difference"] > 0 else',
-        'if row["difference"] < 0 else',
-        "the sentence on significance names the worse method as the better one",
+        "the sentence on significance names the worse method as the better one where less is better",
         "app/test_compare.py",
     ),
     Break(

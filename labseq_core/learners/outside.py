@@ -26,6 +26,7 @@ from labseq_core.worker_processes import WITH_VARIABLE
 
 ENTRY_POINTS = "labseq.methods"
 MODULE_PREFIX = "labseq_with_"  # before the name of a file's module, which must hide no other
+NOT_OPTIONS = ("label", "fold", "score", "seconds")  # columns of the table of a search, beside its values
 NEEDED = ("method_id", "title", "summary", "where", "options")  # what a learner says of itself
 
 
@@ -86,10 +87,15 @@ def _check(learner: type[SequenceLearner], name: str) -> None:
     if lacking:
         raise LabSeqError(f"{name}: {learner.__name__} does not say its {', '.join(lacking)}; see SequenceLearner")
     options = [option.name for option in learner.options]
+    taken = next((option for option in options if option in NOT_OPTIONS), None)
+    if taken is not None:
+        raise LabSeqError(
+            f"{name}: {learner.__name__} has an option {taken!r}, a column of every search; give it another name"
+        )
     if options != learner._option_names():
         said = ", ".join(options) or "none"
-        taken = ", ".join(learner._option_names()) or "none"
-        raise LabSeqError(f"{name}: {learner.__name__} declares the options {said}, but its constructor takes {taken}")
+        takes = ", ".join(learner._option_names()) or "none"
+        raise LabSeqError(f"{name}: {learner.__name__} declares the options {said}, but its constructor takes {takes}")
 
 
 def _digest(*paths: Path) -> str:
