@@ -38,18 +38,22 @@ class Template:
             kind = type(names).__name__
             raise LabSeqError(f"{where} the {kind} {names!r} for the word {word!r}; return a tuple of names")
         for name in names:
-            said = f"{where} the name {name!r} for the word {word!r}"
-            require(isinstance(name, str), f"{said}; return a tuple of names, each a str")
-            require(
-                "[" not in name.partition("=")[0], f"{said}; leave out the bracket, which says a place in the window"
-            )
-            require(not name.startswith("word="), f"{said}, which every token has already; leave it out")
+            if fault := _fault(name):
+                raise LabSeqError(f"{where} the name {name!r} for the word {word!r}{fault}")
         return tuple(names)
 
     @property
     def said(self) -> str:
         """What it is, and where it is described."""
         return f"{self.summary} ({self.where})" if self.where else self.summary
+
+
+def _fault(name: object) -> str:
+    if not isinstance(name, str):
+        return "; return a tuple of names, each a str"
+    if "[" in name and "[" in name.partition("=")[0]:
+        return "; leave out the bracket, which says a place in the window"
+    return ", which every token has already; leave it out" if name.startswith("word=") else ""
 
 
 def require_window(window: object, where: str = "") -> None:

@@ -50,7 +50,7 @@ def _loaded(load: Callable[[], Any], source: Source) -> Iterator[tuple[type[Sequ
             cause = problem if isinstance(problem, LabSeqError) else f"{type(problem).__name__}: {problem}"
             raise LabSeqError(f"{source.file} cannot be loaded: {cause}") from problem
     learners = _learners_in(found) if isinstance(found, ModuleType) else [found]
-    if not learners and not added:
+    if source.is_file and not learners and not added:  # a package may have been imported before, and added it then
         raise LabSeqError(
             f"{source.file} defines no method (a subclass of SequenceLearner with a method_id) and adds nothing to a registry"
         )
