@@ -8,17 +8,18 @@ import os
 import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
 
 MODEL_FORMAT = 1
+TRAIN_AGAIN = "train and save the model again"
+MAX_UNPACKED = 2**30  # bytes of an archive that is not a file of one's own
 _META = "meta"
-_PLAIN = (bool, int, float, str, type(None))
 # What numpy, zipfile and zlib raise on files that are something else, cut off or altered.
 _DAMAGE = (
     OSError, ValueError, KeyError, EOFError, AttributeError, NotImplementedError, RuntimeError, MemoryError,
@@ -43,30 +44,55 @@ def save_archive(path: str | Path, arrays: dict[str, np.ndarray], meta: dict) ->
         raise LabSeqError(f"cannot write {path.name}: {problem.strerror}; choose a place that can be written") from None
 
 
-def archive_name(source: str | Path | bytes) -> str:
-    """How messages call an archive: by its file name, never by its place."""
-    return "the stored model" if isinstance(source, bytes) else Path(source).name
+def archive_name(source: str | Path | bytes, noun: str = "model") -> str:
+    """How messages call an archive: by its file name, never by its place. noun: what it holds."""
+    return f"the stored {noun}" if isinstance(source, bytes) else Path(source).name
 
 
-def load_archive(source: str | Path | bytes) -> tuple[dict[str, np.ndarray], dict]:
-    """What `save_archive` wrote, from a file or from its bytes: arrays, and the JSON data."""
-    name = archive_name(source)
-    broken = f"{name} is not a LabSeq model file, or it is damaged; train and save the model again"
+def load_archive(
+    source: str | Path | bytes, noun: str = "model", fix: str = TRAIN_AGAIN
+) -> tuple[dict[str, np.ndarray], dict]:
+    """What `save_archive` wrote, from a file or from its bytes: arrays, and the JSON data. noun, fix: for messages.
+
+    Bytes may be a visitor's: a few hundred kilobytes can hold gigabytes of zeros.
+    """
+    name = archive_name(source, noun)
+    broken = f"{name} is not a LabSeq {noun} file, or it is damaged; {fix}"
     try:
         # Opened here: numpy leaves a file open that turns out not to be an archive.
         with io.BytesIO(source) if isinstance(source, bytes) else Path(source).open("rb") as file:
+            size = _unpacked_size(file) if isinstance(source, bytes) else 0
+            require(size <= MAX_UNPACKED, f"{name} would take {size >> 20} MB, more than {MAX_UNPACKED >> 20}; {fix}")
             stored = np.load(file, allow_pickle=False)
             arrays = {key: stored[key] for key in stored.files}
         meta = json.loads(arrays.pop(_META).tobytes())
         version = meta.get("labseq_format")
     except FileNotFoundError:
-        raise LabSeqError(f"there is no file {name}; check the name of the model file") from None
+        raise LabSeqError(f"there is no file {name}; check the name of the {noun} file") from None
+    except LabSeqError:
+        raise
     except _DAMAGE:
         raise LabSeqError(broken) from None
     if version != MODEL_FORMAT:
         fix = "install the version that wrote it"
         raise LabSeqError(f"{name} has format {version}, this version reads {MODEL_FORMAT}; {fix}")
     return arrays, meta
+
+
+def _unpacked_size(file: BinaryIO) -> int:
+    """What is read of an archive at most: no member is read beyond the size that it states."""
+    with zipfile.ZipFile(file) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    file.seek(0)
+    return size
+
+
+def names_in(meta: dict, key: str) -> list[str]:
+    """A list of texts, each once, in JSON data that may be anybody's."""
+    names = meta[key]
+    fits = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    require(fits and len(set(names)) == len(names), f"{key} is no list of different texts")
+    return names
 
 
 class LoadedArrays(Mapping[str, np.ndarray]):
@@ -103,9 +129,9 @@ class LoadedArrays(Mapping[str, np.ndarray]):
         require(rising, f"{name} does not rise from 0")
         return array
 
-    def require_all_taken(self) -> None:
+    def require_all_taken(self, noun: str = "model") -> None:
         left = sorted(set(self._arrays) - self._taken)
-        require(not left, f"{left[0] if left else ''!r} is no part of such a model")
+        require(not left, f"{left[0] if left else ''!r} is no part of such a {noun}")
 
     def _of_shape(self, name: str, dtype: type, shape: tuple[int | None, ...]) -> np.ndarray:
         require(name in self._arrays, f"{name} is missing")
@@ -120,38 +146,12 @@ class LoadedArrays(Mapping[str, np.ndarray]):
         self._taken.add(name)
         return array
 
+    def __contains__(self, name: object) -> bool:
+        """To look is not to take."""
+        return name in self._arrays
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
 
     def __len__(self) -> int:
         return len(self._arrays)
-
-
-def names_in(meta: dict, key: str) -> list[str]:
-    """A list of texts, each once."""
-    names = meta[key]
-    fits = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    require(fits and len(set(names)) == len(names), f"{key} is no list of different texts")
-    return names
-
-
-def facts_in(meta: dict, declared: Sequence[str]) -> dict[str, Any]:
-    """The fitted numbers and texts that a method has declared, all of them and no other; counts are whole numbers."""
-    facts = meta["facts"]
-    require(isinstance(facts, dict) and set(facts) == set(declared), f"facts are not {', '.join(declared) or 'empty'}")
-    for name, value in facts.items():
-        require(isinstance(value, _PLAIN), f"{name} is no number or text")
-        is_count = name.startswith("n_") or name == "best_round_"
-        fits = value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
-        require(not is_count or fits, f"{name} is no whole number")
-        require(name not in ("route_", "stop_reason_") or isinstance(value, str), f"{name} is no text")
-    return facts
-
-
-def history_in(meta: dict) -> list[dict]:
-    """A row per iteration."""
-    rows = meta["history"]
-    require(isinstance(rows, list) and all(isinstance(row, dict) for row in rows), "history is no list of rows")
-    plain = all(isinstance(key, str) and isinstance(value, _PLAIN) for row in rows for key, value in row.items())
-    require(plain, "history has what is no number")
-    return rows

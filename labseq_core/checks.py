@@ -22,6 +22,11 @@ def require_labellings(k: int) -> None:
     require(whole and k >= 1, f"k is {k!r}; ask for at least one labelling")
 
 
+def as_plain(value: object) -> object:
+    """A number of numpy as Python's own, which JSON can hold; all else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def as_floats(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> np.ndarray:
     """`value` as a C-contiguous float64 array of the given shape (None: any size). -inf is allowed, NaN and +inf are not."""
     array = np.ascontiguousarray(value, dtype=np.float64)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from labseq_core.checks import as_plain
+
 STOPPED = "stopped by the callback"  # why a fit ended
 Scores = Callable[[Any], Any]  # how a model, finished or not, scores: EncodedSequences -> ChainPotentials
 
@@ -41,7 +43,8 @@ class Recorder:
 
     def record(self, iteration: int, objective: float, fraction: float, **more) -> bool:
         elapsed = time.perf_counter() - self.started
-        self.rows.append({"iteration": iteration, "objective": float(objective), "seconds": elapsed, **more})
+        row = {"iteration": iteration, "objective": float(objective), "seconds": elapsed, **more}
+        self.rows.append({name: as_plain(value) for name, value in row.items()})
         return self.tell(iteration, objective, fraction)
 
     def tell(self, iteration: int, objective: float, fraction: float) -> bool:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -12,7 +13,9 @@ import time
 import pytest
 
 from labseq_core.cli import main
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import MethodChoice, list_runs, result, status
+from labseq_core.experiments.store.run_store import run_store
 from tests.experiments.runs import PATIENCE, quick, trained_here
 from tests.test_cli import error_of
 
@@ -46,7 +49,15 @@ def test_list_show_pin_delete(run_id, capsys):
     shown = printed(capsys, "runs", "show", run_id)
     mean = result(run_id).summary()[0]["accuracy_mean"]
     assert f"{100 * mean:.2f} ±" in shown
+    usual = [metric.heading for metric in METRICS.values() if metric.shown == "always"]
+    places = [shown.splitlines()[0].index(heading) for heading in usual]
+    assert places == sorted(places), "in the order of the pages"
     assert json.loads(printed(capsys, "runs", "show", run_id, "--json"))["rows"] == result(run_id).rows
+    metrics = run_store().get(run_id)["metrics"]
+    run_store().mark(run_id, metrics={**metrics, "rows": [{**row, "log_loss": math.inf} for row in metrics["rows"]]})
+    told = printed(capsys, "runs", "show", run_id, "--json")
+    assert "Infinity" not in told
+    assert {row["log_loss"] for row in json.loads(told)["rows"]} == {None}
     printed(capsys, "runs", "delete", run_id)
     assert list_runs() == []
 

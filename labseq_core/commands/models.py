@@ -47,9 +47,10 @@ def predict(chosen: argparse.Namespace) -> None:
     from labseq_core.data.formats.registry import writer_of
     from labseq_core.learners.registry import load_model
 
+    write = writer_of(chosen.output or "")  # a name that cannot be written is told first
     model = load_model(chosen.model)
     corpus = _read_corpus(chosen, unlabelled=chosen.unlabelled)
-    writer_of(chosen.output or "")(corpus, chosen.output or sys.stdout.buffer, labels=model.predict(corpus))
+    write(corpus, chosen.output or sys.stdout.buffer, labels=model.predict(corpus))
 
 
 def score(chosen: argparse.Namespace) -> None:

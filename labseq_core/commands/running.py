@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -14,6 +15,8 @@ from labseq_core.checks import LabSeqError
 from labseq_core.commands.choices import feature_choice, method_choice
 from labseq_core.commands.progress import Bar
 from labseq_core.worker_processes import SCHEDULER_VARIABLE, start_ahead
+
+_CELL = 18  # characters of a column of a table, unless its heading has more
 
 
 def compare(chosen: argparse.Namespace) -> int:
@@ -77,9 +80,10 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
     if chosen.csv:
         Path(chosen.csv).write_text(run.csv(), encoding="utf-8")
     if chosen.json:
-        print(json.dumps({"run_id": run_id, "config_hash": run.config.hash, "data_hash": run.data_hash,
-                          "versions": run.versions, "rows": run.rows, "summary": run.summary(),
-                          "searches": run.searches, "failures": run.failures}, ensure_ascii=False))  # fmt: skip
+        told = {"run_id": run_id, "config_hash": run.config.hash, "data_hash": run.data_hash,
+                "versions": run.versions, "rows": run.rows, "summary": run.summary(),
+                "searches": run.searches, "failures": run.failures}  # fmt: skip
+        print(json.dumps(_finite(told), ensure_ascii=False, allow_nan=False))
         return 0
     print_table(run.summary(), metrics or run.config.metrics)
     for row in run.rows:
@@ -91,21 +95,31 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
     return 0
 
 
+def _finite(value: object) -> object:
+    """The same with null for what is no finite number, which JSON does not have: a log loss may be infinite."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def print_table(summary: list[dict], metrics: tuple[str, ...] = ()) -> None:
     """Means over folds ± standard errors."""
-    from labseq_core.evaluation.registry import METRICS, metrics_of
+    from labseq_core.evaluation.registry import METRICS
 
-    usual = [metric.name for metric in metrics_of() if metric.shown == "always"]
+    usual = [metric.name for metric in METRICS.values() if metric.shown == "always"]
     columns = [
         METRICS[name]
         for name in metrics or (*usual, "train_seconds")
         if any(row[f"{name}_mean"] is not None for row in summary)
     ]
     width = max(len(row["label"]) for row in summary)
-    print(" " * width, *(f"{metric.heading:>18}" for metric in columns))
+    widths = [max(_CELL, len(metric.heading)) for metric in columns]
+    print(" " * width, *(f"{metric.heading:>{each}}" for metric, each in zip(columns, widths)))
     for row in summary:
         cells = [_cell(row[f"{metric.name}_mean"], row[f"{metric.name}_se"], metric.share) for metric in columns]
-        print(f"{row['label']:<{width}}", *(f"{cell:>18}" for cell in cells))
+        print(f"{row['label']:<{width}}", *(f"{cell:>{each}}" for cell, each in zip(cells, widths)))
 
 
 def _cell(mean: float | None, error: float | None, share: bool) -> str:

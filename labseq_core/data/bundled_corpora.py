@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from functools import partial
@@ -17,11 +18,21 @@ _SAID = ("title", "task", "description", "licence", "citation")
 
 
 def bundled_corpora(directory: Path) -> list[Corpus]:
-    """Those in the folders of a directory, by name."""
-    return [_corpus(about.parent) for about in sorted(directory.glob(f"*/{_ABOUT}"))]
+    """Those in the folders of a directory, by name. One that is broken must not take the others with it: it is left out."""
+    found = []
+    for folder in corpus_folders(directory):
+        with contextlib.suppress(LabSeqError):
+            found.append(bundled_corpus(folder))
+    return found
 
 
-def _corpus(folder: Path) -> Corpus:
+def corpus_folders(directory: Path) -> list[Path]:
+    """The folders that should hold a corpus, broken ones too."""
+    return [about.parent for about in sorted(directory.glob(f"*/{_ABOUT}"))]
+
+
+def bundled_corpus(folder: Path) -> Corpus:
+    """The corpus in a folder; what is wrong with it is told."""
     about = _about(folder)
     size = sum(_file(folder, part).stat().st_size for part in PARTS)
     return Corpus(
@@ -38,6 +49,11 @@ def _about(folder: Path) -> dict:
     except (ValueError, AttributeError):
         raise LabSeqError(f"datasets/{folder.name}/{_ABOUT} is not a JSON object; write it anew") from None
     require(not missing, f"datasets/{folder.name}/{_ABOUT} has no {', '.join(sorted(missing))}; add what is missing")
+    columns = about["columns"]
+    named = isinstance(columns, list) and len(columns) >= 2 and all(isinstance(name, str) for name in columns)
+    require(named, f"datasets/{folder.name}/{_ABOUT}: columns are {columns!r}; list the names, from token to label")
+    gone = [file.name for file in (_file(folder, part) for part in PARTS) if not file.is_file()]
+    require(not gone, f"datasets/{folder.name} has no {', '.join(gone)}; add what is missing")
     return about
 
 

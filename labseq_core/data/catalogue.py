@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from labseq_core.checks import LabSeqError
-from labseq_core.data.bundled_corpora import bundled_corpora
+from labseq_core.data.bundled_corpora import bundled_corpora, bundled_corpus, corpus_folders
 from labseq_core.data.corpus import Corpus
 from labseq_core.data.downloads import MIRROR_VARIABLE, Progress
 from labseq_core.data.public_corpora import PUBLIC_CORPORA
@@ -56,6 +56,9 @@ def find_corpus(name: str) -> Corpus:
     """The corpus of a name; an unknown one is told with those that are spelled similarly."""
     if name in CORPORA:
         return CORPORA[name]
+    for folder in corpus_folders(datasets_directory()):
+        if folder.name == name:
+            return bundled_corpus(folder)  # which says why it was left out
     close = difflib.get_close_matches(str(name), CORPORA, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(CORPORA)}"
     raise LabSeqError(f"unknown dataset {name!r}; {hint}")

@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.data.formats.registry import choose_format, read_file
+from labseq_core.data.formats.registry import FORMATS, choose_format, read_file
 from labseq_core.data.formats.source import DataError, base_name, read_bytes
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.sequences import Dataset, Sequences
 from labseq_core.data.splitting import split_fractions
 from labseq_core.places import user_directory
+from labseq_core.registry import Source as SourceFile
 
 _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")
 SHARES = (80, 10, 10)  # per cent of the sequences for train, dev and test
 SEED = 0
+_UNSAID_SPLIT = {"shares": [80, 10, 10], "seed": 0}  # of ids that say none; it never changes
 _LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
 _SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
 
@@ -52,11 +54,12 @@ def store_upload(
     if len(contents) > _LARGEST:
         raise DataError(file, None, f"the file is larger than {MAX_UPLOAD_MEGABYTES} MB", "split it into smaller files")
     settings = {"format": format or choose_format(file, contents), "options": options}
-    if (tuple(shares), split_seed) != (SHARES, SEED):
-        settings["split"] = {"shares": list(shares), "seed": split_seed}
+    if (split := {"shares": list(shares), "seed": split_seed}) != _UNSAID_SPLIT:
+        settings["split"] = split
     _split(file, read_file(data, format=settings["format"], name=file, **options), settings)
     digest = _digest(data, settings)
-    _keep(digest, data, {**settings, "file": file})
+    source = FORMATS.source_of(settings["format"])
+    _keep(digest, data, {**settings, "file": file, **({} if source is None else {"format_source": source.file})})
     return _PREFIX + digest
 
 
@@ -64,9 +67,16 @@ def stored_upload(upload_id: str) -> dict[str, Any]:
     """A stored upload as it can be sent to another machine; `keep_upload` takes it there."""
     folder = _directory() / _matched(upload_id)
     try:
-        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-        return {"upload_id": upload_id, "data": (folder / "data").read_bytes(), "about": about}
+        return {"upload_id": upload_id, "data": (folder / "data").read_bytes(), "about": _about(folder)}
     except (OSError, ValueError):
+        raise _gone(upload_id) from None
+
+
+def upload_format(upload_id: str) -> str:
+    """The name of the file format that a stored upload is read in."""
+    try:
+        return _about(_directory() / _matched(upload_id))["format"]
+    except (OSError, ValueError, KeyError, TypeError):
         raise _gone(upload_id) from None
 
 
@@ -84,13 +94,15 @@ def load_upload(upload_id: str) -> Dataset:
     digest = _matched(upload_id)
     directory = _directory() / digest
     try:
-        data = (directory / "data").read_bytes()
-        about = json.loads((directory / "about.json").read_text(encoding="utf-8"))
+        data, about = (directory / "data").read_bytes(), _about(directory)
         intact = _digest(data, about) == digest
     except (OSError, ValueError, KeyError, TypeError):
         intact = False
     if not intact:
         raise _gone(upload_id)
+    if about["format"] not in FORMATS and (outside := about.get("format_source")):
+        cause = f"{about['file']} is in the file format {about['format']} of {outside}"
+        raise LabSeqError(f"{cause}; {SourceFile(outside, '').remedy}")
     sequences = read_file(data, format=about["format"], name=about["file"], **about["options"])
     train, dev, test = _split(about["file"], sequences, about)
     segments = _looks_like_segments(sequences.flat_labels)
@@ -111,13 +123,17 @@ def _matched(upload_id: str) -> str:
     return match[1]
 
 
+def _about(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "about.json").read_text(encoding="utf-8"))
+
+
 def _gone(upload_id: str) -> LabSeqError:
     shown = upload_id.removeprefix(_PREFIX)[:8]
     return LabSeqError(f"the uploaded file {_PREFIX}{shown}... is no longer stored here; upload it again")
 
 
 def _shares_and_seed(settings: dict) -> tuple[list[int], int | None]:
-    split = settings.get("split", {"shares": list(SHARES), "seed": SEED})
+    split = settings.get("split", _UNSAID_SPLIT)
     return split["shares"], split["seed"]
 
 

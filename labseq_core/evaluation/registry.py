@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
+from labseq_core.checks import LabSeqError
 from labseq_core.evaluation.abstention import AURC, AbstentionCurve
 from labseq_core.evaluation.calibration import BRIER, ECE, LOG_LOSS, Probabilities
 from labseq_core.evaluation.label_pairs import LabelPairs
@@ -68,8 +70,15 @@ class Tested:
         return segment_scores_of(self.labels) if is_bio(self.labels.labels) else None
 
     def scores(self, *needs: str) -> dict[str, float | None]:
-        """The metrics that are functions of these, by name."""
-        return {metric.name: metric.value(self) for metric in metrics_of(*needs)}
+        """The metrics that are functions of these, by name. One that fails is None, with a warning: it costs no model."""
+        found: dict[str, float | None] = {}
+        for metric in metrics_of(*needs):
+            try:
+                found[metric.name] = metric.value(self)
+            except LabSeqError as problem:
+                warnings.warn(str(problem), stacklevel=2)
+                found[metric.name] = None
+        return found
 
 
 def metrics_of(*needs: str) -> list[Metric]:

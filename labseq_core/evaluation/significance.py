@@ -147,8 +147,11 @@ class _Table:
         _require_same_sequences(counts_by_method)
         ratios = {name: known[metric](one) for name, one in counts_by_method.items()}
         for name, ratio in ratios.items():
-            require(ratio is not None, f"{name} has no spans, its labels are not BIO; compare by accuracy")
-        first, *_ = ratios.values()
+            require(ratio is not None, f"{name} has no {metric}, which its labels do not define; compare by accuracy")
+        (first_name, first), *others = ratios.items()
+        for name, ratio in others:
+            same = np.array_equal(ratio.size, first.size)
+            require(same, f"{first_name} and {name} have other sizes in {metric}; compare predictions of the same data")
         right = np.column_stack([ratio.right for ratio in ratios.values()]).astype(np.float64)
         answers = np.zeros_like(right)
         if first.answers is not None:
@@ -183,12 +186,13 @@ class _Table:
     def difference(self, right_a, answers_a, right_b, answers_b, size) -> np.ndarray:
         """gain · (right_a / (size + answers_a) - right_b / (size + answers_b)) over a common denominator.
 
-        Numerator and denominator are whole numbers and exact, so equal differences are equal but for one rounding.
+        Where counts are whole numbers, numerator and denominator are exact: equal differences are equal but for one rounding.
         """
         whole_a, whole_b = size + answers_a, size + answers_b
         numerator = right_a * whole_b - right_b * whole_a
+        denominator = whole_a * whole_b
         # Where a whole is 0, so is all that is right, and the numerator.
-        return self.gain * numerator / np.maximum(whole_a * whole_b, 1.0)
+        return np.divide(self.gain * numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0.0)
 
 
 def _permutation_p(table: _Table, rounds: int, seed: int) -> list[float]:
@@ -269,10 +273,6 @@ def _require_same_sequences(counts_by_method: Mapping[str, SequenceCounts]) -> N
         require(
             same, f"{both} have other sequences ({len(first)} and {len(one)}); compare predictions of the same data"
         )
-        if first.spans_true is not None and one.spans_true is not None:
-            require(
-                np.array_equal(first.spans_true, one.spans_true), f"{both} have other true spans; give the same data"
-            )
 
 
 def _checked_draws(rounds: int, seed: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from labseq_core.archives import names_in
 from labseq_core.checks import LabSeqError, require
 from labseq_core.data.sequences import Column, Sequences
 
@@ -62,9 +63,23 @@ class ColumnCoder:
 
     @classmethod
     def from_dict(cls, saved: dict) -> ColumnCoder:
-        edges = {name: np.array(values, dtype=np.float64) for name, values in saved["bin_edges"].items()}
-        columns, numeric = tuple(saved["columns"]), tuple(saved["numeric"])
-        return cls(columns, numeric, edges, saved["word_counts"], saved["pair_counts"])
+        """From a file that may be anybody's: everything is checked before it is used."""
+        columns, numeric = names_in(saved, "columns"), names_in(saved, "numeric")
+        require(set(numeric) <= set(columns), "numeric names what is no column")
+        edges = {}
+        for name, values in saved["bin_edges"].items():
+            require(
+                name in numeric and isinstance(values, list),
+                f"bin_edges of {name!r} are no list for a column of numbers",
+            )
+            edges[name] = np.array(values, dtype=np.float64)
+            rising = edges[name].ndim == 1 and bool(
+                np.isfinite(edges[name]).all() and (np.diff(edges[name]) > 0.0).all()
+            )
+            require(rising, f"bin_edges of {name!r} do not rise")
+        return cls(
+            tuple(columns), tuple(numeric), edges, _counts_in(saved, "word_counts"), _counts_in(saved, "pair_counts")
+        )
 
     def parts(self, sequences: Sequences, numbers: dict[str, int], own: bool = False) -> list[tuple]:
         """For each column: a row per position, (indptr, indices) of the rows' attributes, a value per position or None.
@@ -148,6 +163,12 @@ class ColumnCoder:
                 result[place] = np.log((count or 0.5) / base)
                 place += 1
         return result
+
+
+def _counts_in(saved: dict, key: str) -> dict[str, int]:
+    whole = all(type(count) is int and 0 < count < 2**53 for count in saved[key].values())
+    require(whole, f"{key} has what is no whole number above 0")
+    return saved[key]
 
 
 def _pairs_of(sentence: list[str]) -> list[str]:

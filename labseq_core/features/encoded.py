@@ -16,7 +16,7 @@ Attributes = Sequence[str] | Mapping[str, float | bool | str] | str
 NO_VALUES = np.empty(0)  # stands for "all values are 1"
 
 
-class Template(Protocol):
+class Encoder(Protocol):
     """What makes attributes: a `FeatureTemplate`."""
 
     def encode(self, sequences, vocabulary: Alphabet | None = None) -> EncodedSequences: ...
@@ -53,7 +53,7 @@ class EncodedSequences:
     values: np.ndarray  # float64, (entries,), or empty: all values are 1
     offsets: np.ndarray  # int64, (sequences + 1,)
     vocabulary: Alphabet  # attribute names
-    template: Template | None = None  # what made them: travels with the model that is trained on them
+    template: Encoder | None = None  # what made them: travels with the model that is trained on them
     types: WindowTypes | None = None  # where the template has one type per position
 
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features.columns import ColumnCoder
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
-from labseq_core.features.registry import TEMPLATES
+from labseq_core.features.registry import TEMPLATES, require_bins, require_window
 from labseq_core.features.windows import TypePlaces, WindowLookup, gather_types, widen, window_names
 from labseq_core.features.word_types import WordTypes
 
@@ -46,13 +46,13 @@ class FeatureTemplate:
         require(name in TEMPLATES, f"features is {name!r}; choose one of {', '.join(TEMPLATES)}")
         self.name, usual = name, TEMPLATES[name]
         self.window = usual.window if window is None else window
-        fits = isinstance(self.window, int) and 1 <= self.window <= 21 and self.window % 2 == 1
-        require(fits, f"window is {window!r}; choose an odd number from 1 to 21, such as 1, 3 or 5")
+        require_window(self.window)
         self.bins = usual.bins if bins is None else bins
-        fits = isinstance(self.bins, int) and (self.bins == 0 or 2 <= self.bins <= 1000)
-        require(fits, f"bins is {bins!r}; choose 2 to 1000, or 0 to keep real values")
+        require_bins(self.bins)
         require(not isinstance(columns, str), f"columns is the string {columns!r}; give a list of column names")
         self.columns = None if columns is None else tuple(columns)
+        odd = next((each for each in self.columns or () if not isinstance(each, str)), None)
+        require(odd is None, f"columns has {odd!r}; give names of columns")
         given = not usual.only_columns or bool(self.columns)
         require(given, f"{name} features need columns; name at least one, or 'token'")
         self.joint = bool(joint)
@@ -157,7 +157,7 @@ class FeatureTemplate:
         template = TEMPLATES[self.name]
         if template.only_columns and "token" not in self.coder_.columns:
             return None
-        return WordTypes.of(sequences, template.spelling, template.of_word, self.joint)
+        return WordTypes.of(sequences, template.spelling, template.of_word and template.names_of, self.joint)
 
 
 def _as_sequences(sequences) -> Sequences:

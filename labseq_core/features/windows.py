@@ -49,7 +49,7 @@ class WindowLookup:
         for number, name in enumerate(vocabulary.names):
             marked, equals, value = name.partition("=")
             if marked not in key_parts:
-                # No key of a word's attributes has a bracket itself.
+                # No key of a word's attributes has a bracket itself (see `Template.names_of`).
                 key, bracket, rest = marked.partition("[")
                 key_parts[marked] = key, place_of_mark.get(bracket + rest)
             key, place = key_parts[marked]

@@ -12,7 +12,7 @@ from labseq_core.features.columns import distinct_rows
 from labseq_core.features.encoded import gather
 from labseq_core.features.spelling import look_attributes, looks_of
 
-OfWord = Callable[[str], tuple[str, ...]] | None  # names of attributes that follow from a word, beside its spelling
+OfWord = Callable[[str], tuple[str, ...]] | None  # names of attributes that follow from a word (`Template.names_of`)
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,7 @@ def _looks(words: list[str], type_rows: np.ndarray, spelling: bool, of_word: OfW
     look of each type.
     """
     codes = looks_of(words) if spelling else np.zeros(len(words), dtype=np.int64)
-    suffixes, suffix_of_word = distinct_rows(
-        [()] * len(words) if of_word is None else [tuple(of_word(word)) for word in words]
-    )
+    suffixes, suffix_of_word = distinct_rows([()] * len(words) if of_word is None else list(map(of_word, words)))
     codes = codes * max(len(suffixes), 1) + suffix_of_word
     codes, firsts, look_of_type = np.unique(
         codes[type_rows >> 1] * 2 + (type_rows & 1), return_index=True, return_inverse=True

@@ -54,7 +54,7 @@ def kernel_from_dict(data: dict) -> Kernel:
             return Scaled(options["factor"], kernel_from_dict(options["part"]))
         if name == _NORMALIZED:
             return Normalized(kernel_from_dict(options["part"]))
-        return KERNELS[name](**options)
+        return KERNELS.find(name)(**options)
     except (KeyError, TypeError, ValueError) as problem:
         if isinstance(problem, LabSeqError):
             raise

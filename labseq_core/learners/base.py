@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays, facts_in, history_in, names_in, save_archive
+from labseq_core.archives import LoadedArrays, names_in, save_archive
 from labseq_core.chain import (
     ChainPotentials,
     best_rivals,
@@ -19,16 +19,18 @@ from labseq_core.chain import (
     path_scores,
     viterbi,
 )
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, as_plain, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
-from labseq_core.features.encoded import Attributes, Template
+from labseq_core.features.encoded import Attributes, Encoder
 from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.cost import CostModel, gradient_cost
 from labseq_core.learners.docstrings import complete_docstring
 from labseq_core.learners.options import Option
+from labseq_core.learners.saved_values import facts_in, history_in, needs_of
 from labseq_core.progress import Callback, Recorder, Scores
+from labseq_core.registry import Source
 from labseq_core.scoring.model import Model, OwnScores
 
 Labels = Sequence[Sequence[str]]
@@ -71,7 +73,8 @@ class SequenceLearner:
     probabilistic: ClassVar[bool] = False
     cost: ClassVar[CostModel] = gradient_cost(110, 2e-9)  # of a training, estimated; who does not say costs like a CRF
     has_weights: ClassVar[bool] = False  # of attributes or pairs of labels, to be looked at
-    facts: ClassVar[tuple[str, ...]] = ()  # fitted numbers and texts that are saved with the model
+    facts: ClassVar[dict[str, type]] = {}  # fitted attributes that are saved with the model: int, float, bool or str
+    source: ClassVar[Source | None] = None  # of a learner from outside, known where it is loaded
 
     classes_: list[str]
     model_: Model
@@ -296,8 +299,11 @@ class SequenceLearner:
             "attributes": list(self.vocabulary_.names),
             "template": None if self.template_ is None else self.template_.to_dict(),
             "history": self._history_rows,
-            "facts": {name: getattr(self, name) for name in self.facts},
+            "facts": {name: as_plain(getattr(self, name)) for name in self.facts},
         }
+        facts_in(meta, self.facts)  # what could not be read back is not written
+        history_in(meta)
+        meta["outside"] = needs_of(meta, self.source)
         save_archive(path, self._arrays(), meta)
 
     @classmethod
@@ -324,7 +330,7 @@ class SequenceLearner:
         raise LabSeqError(f"{type(self).__name__} does not say what to load; implement _restore")
 
 
-def _encode(X: Input, vocabulary: Alphabet | None, template: Template | None) -> EncodedSequences:
+def _encode(X: Input, vocabulary: Alphabet | None, template: Encoder | None) -> EncodedSequences:
     """Whatever a caller may give as X, in the numbers of the vocabulary (None: of its own)."""
     if isinstance(X, EncodedSequences):
         return X if vocabulary is None else X.with_vocabulary(vocabulary)
@@ -371,7 +377,7 @@ def _plain(value: object) -> object:
     """A hyper-parameter as JSON holds it: a number of numpy as Python's own, a kernel as a dict."""
     if isinstance(value, Kernel):
         return value.to_dict()
-    return value.item() if isinstance(value, np.generic) else value
+    return as_plain(value)
 
 
 def _restored(value: object) -> object:

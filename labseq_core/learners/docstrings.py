@@ -40,7 +40,7 @@ def _parameter(option: Option) -> list[str]:
         kind = "{" + ", ".join(map(repr, option.choices)) + "}"
     else:
         kind = TYPES[option.kind] + (" or None" if option.may_be_none else "")
-    about = option.help
+    about = option.about
     if option.low is not None:
         about += f" Allowed: {option.allowed}."
     return [f"{option.name} : {kind}, default={option.default!r}", *_indented(about)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class DualPerceptron(KernelLearner):
         MEMORY,
     )
     # The route that training took, sequences corrected, distinct observations in training and those with coefficients.
-    facts = ("route_", "n_updates_", "n_observations_", "n_support_")
+    facts: ClassVar[dict[str, type]] = {"route_": str, "n_updates_": int, "n_observations_": int, "n_support_": int}
 
     def __init__(
         self,

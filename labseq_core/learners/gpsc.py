@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -115,10 +116,10 @@ class GPSC(KernelLearner):
         MEMORY,
     )  # fmt: skip
     # What was minimised and how far, by which route, with how many products with the Gram matrix.
-    facts = (
-        "objective_", "gap_", "error_bound_", "n_iter_", "converged_", "stop_reason_", "route_", "rank_", "n_observations_",
-        "n_products_",
-    )  # fmt: skip
+    facts: ClassVar[dict[str, type]] = {
+        "objective_": float, "gap_": float, "error_bound_": float, "n_iter_": int, "converged_": bool, "stop_reason_": str,
+        "route_": str, "rank_": int, "n_observations_": int, "n_products_": int,
+    }  # fmt: skip
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -132,11 +133,12 @@ class HMSVM(KernelLearner):
         ROUTE,
         MEMORY,
     )  # fmt: skip
-    facts = (
-        "primal_objective_", "dual_objective_", "gap_", "exact_", "converged_", "stop_reason_", "n_iter_", "n_sweeps_",
-        "n_training_sequences_", "n_support_sequences_", "n_support_examples_", "satisfied_share_", "support_per_example_",
-        "working_set_size_", "log10_constraints_", "route_", "n_observations_",
-    )  # fmt: skip
+    facts: ClassVar[dict[str, type]] = {
+        "primal_objective_": float, "dual_objective_": float, "gap_": float, "exact_": bool, "converged_": bool,
+        "stop_reason_": str, "n_iter_": int, "n_sweeps_": int, "n_training_sequences_": int, "n_support_sequences_": int,
+        "n_support_examples_": int, "satisfied_share_": float, "support_per_example_": float, "working_set_size_": int,
+        "log10_constraints_": float, "route_": str, "n_observations_": int,
+    }  # fmt: skip
 
     has_weights = True
 

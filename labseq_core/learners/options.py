@@ -49,6 +49,13 @@ class Option:
             raise LabSeqError(f"{self.name} is {value!r}; allowed: {self.allowed}")
 
     @property
+    def about(self) -> str:
+        """Its help; of a kernel with those that there are when it is asked for, kernels from outside among them."""
+        if self.kind != "kernel":
+            return self.help
+        return f"{self.help} {'; '.join(f'{name}: {kernel.summary}' for name, kernel in KERNELS.items())}."
+
+    @property
     def allowed(self) -> str:
         if self.kind == "bool":
             return "True or False"
@@ -128,11 +135,7 @@ TOL = Option(
 )  # fmt: skip
 
 # Those of the kernel methods.
-KERNEL = Option(
-    "kernel", "kernel", Linear(),
-    f"How alike two observations are. {'; '.join(f'{name}: {kernel.summary}' for name, kernel in KERNELS.items())}.",
-    where="T 2.1.2",
-)  # fmt: skip
+KERNEL = Option("kernel", "kernel", Linear(), "How alike two observations are.", where="T 2.1.2")
 ETA = Option(
     "eta", "float", 1.0, "Weight of pairs of labels against observations.", low=1e-6, high=1e6, log_scale=True,
     where="T 2.9b",

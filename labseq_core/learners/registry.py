@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from labseq_core.archives import archive_name, load_archive
+from labseq_core.archives import TRAIN_AGAIN, archive_name, load_archive
 from labseq_core.checks import LabSeqError, require
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
@@ -21,9 +21,10 @@ from labseq_core.learners.naive_bayes import NaiveBayes
 from labseq_core.learners.options import Option
 from labseq_core.learners.perceptron import StructuredPerceptron
 from labseq_core.learners.plugins import outside_learners
+from labseq_core.learners.saved_values import require_needs
 from labseq_core.learners.sparse_gpsc import SparseGPSC
 from labseq_core.losses import LOG, LOSSES, Loss
-from labseq_core.registry import Registry, loading
+from labseq_core.registry import Registry, Source, loading
 
 
 @dataclass(frozen=True)
@@ -104,23 +105,26 @@ METHODS: Registry[Method] = Registry(
 )
 
 
-def _take_in(method: Method, source: str) -> None:
+def _take_in(method: Method, source: Source) -> None:
     """One from outside. Ids are written in configurations, titles in forms, names of classes in model files."""
     name = method.learner.__name__
     for other in METHODS.values():
         is_free = method.title != other.title
-        require(is_free, f"there is a method with the title {method.title!r} already; give yours another")
+        require(
+            is_free, f"{source.file}: there is a method with the title {method.title!r} already; give yours another"
+        )
         is_free = method.learner is other.learner or name != other.learner.__name__
-        require(is_free, f"there is a method with the class name {name!r} already; give yours another")
+        require(is_free, f"{source.file}: there is a method with the class name {name!r} already; give yours another")
+    require(method.id not in METHODS, f"{source.file}: there is a method {method.id!r} already; give yours another id")
     with loading(source):
         METHODS.add(method)
 
 
-for _found in outside_learners():
-    _take_in(Method.of(_found.learner), _found.source)
+for _learner, _source in outside_learners():
+    _take_in(Method.of(_learner), _source)
 for _loss in LOSSES.values():
-    if _source := LOSSES.source_of(_loss.name):
-        _take_in(_crf(_loss), _source)
+    if _loss_source := LOSSES.source_of(_loss.name):
+        _take_in(_crf(_loss), _loss_source)
 
 
 def find_method(method_id: str) -> Method:
@@ -148,16 +152,18 @@ def load_model(source: str | Path | bytes) -> SequenceLearner:
     """A model that `save` wrote, from its file or from the file's bytes."""
     arrays, meta = load_archive(source)
     name = archive_name(source)
-    learners = [method.learner for method in METHODS.values()]
-    learner = next((learner for learner in learners if learner.__name__ == meta.get("learner")), None)
+    learners = {method.learner.__name__: method.learner for method in METHODS.values()}
+    try:
+        require_needs(meta, list(learners))
+    except LabSeqError as problem:
+        raise LabSeqError(f"{name} cannot be loaded: {problem}") from None
+    learner = learners.get(str(meta.get("learner")))
     if learner is None:
-        raise LabSeqError(
-            f"{name} holds a {meta.get('learner')}, which this version does not know; install a newer one"
-        )
-    again = "train and save the model again"
+        fix = "install a newer one, or start with --with and the file that defines it"
+        raise LabSeqError(f"{name} holds a {meta.get('learner')}, which this version does not know; {fix}")
     try:
         return learner._from_archive(arrays, meta)
     except LabSeqError as problem:
-        raise LabSeqError(f"{name} is no whole {learner.title}: {problem}; {again}") from None
+        raise LabSeqError(f"{name} is no whole {learner.title}: {problem}; {TRAIN_AGAIN}") from None
     except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError):
-        raise LabSeqError(f"{name} lacks parts of a {learner.title}; {again}") from None
+        raise LabSeqError(f"{name} lacks parts of a {learner.title}; {TRAIN_AGAIN}") from None

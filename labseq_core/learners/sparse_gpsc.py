@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -108,10 +109,10 @@ class SparseGPSC(KernelLearner):
         ROUTE,
         MEMORY,
     )  # fmt: skip
-    facts = (
-        "objective_", "gap_", "n_iter_", "stop_reason_", "n_coordinates_", "fraction_", "n_observations_", "n_support_",
-        "route_",
-    )  # fmt: skip
+    facts: ClassVar[dict[str, type]] = {
+        "objective_": float, "gap_": float, "n_iter_": int, "stop_reason_": str, "n_coordinates_": int, "fraction_": float,
+        "n_observations_": int, "n_support_": int, "route_": str,
+    }  # fmt: skip
 
     def __init__(
         self,

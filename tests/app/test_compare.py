@@ -29,6 +29,7 @@ from labseq_core.experiments.results.learning_curve import (
 )
 from labseq_core.experiments.run.one_task import scored_parts
 from pages.ui.choices.variant_names import short_names
+from pages.ui.compare.measures import on_front
 from pages.ui.compare.words import listed, verdict
 from tests.app.conftest import SECONDS_TO_TRAIN, problems, run_until, text
 from tests.experiments.runs import trained_here
@@ -147,7 +148,7 @@ def test_significance_is_that_of_the_predictions(open_page, score, metric):
     for trace in figures(app)["significance"]["data"]:
         for x, below, above in zip(trace["x"], trace["error_x"]["arrayminus"], trace["error_x"]["array"]):
             assert (x - below, x + above) == pytest.approx(ends[x], abs=1e-12), "whiskers are drawn from the mark on"
-    assert verdict(expected, names) in text(app)
+    assert verdict(expected, names, METRICS[metric]) in text(app)
 
 
 def test_the_verdict_is_a_plain_sentence():
@@ -155,12 +156,25 @@ def test_the_verdict_is_a_plain_sentence():
         return {"method_a": a, "method_b": b, "difference": difference, "p_holm": p, "significant": p <= 0.05}
 
     names = {"c": "CRF", "h": "HMM", "s": "HM-SVM"}
-    said = verdict([pair("c", "h", 0.1, 0.0003), pair("c", "s", -0.01, 0.4), pair("h", "s", -0.2, 0.012)], names)
-    assert said.splitlines() == [
+    pairs = [pair("c", "h", 0.1, 0.0003), pair("c", "s", -0.01, 0.4), pair("h", "s", -0.2, 0.012)]
+    assert verdict(pairs, names, METRICS["accuracy"]).splitlines() == [
         "- **CRF** is better than **HMM** (p < 0.001).",
         "- **HM-SVM** is better than **HMM** (p = 0.012).",
         "- **CRF** and **HM-SVM** cannot be told apart (p = 0.400).",
     ]
+    assert verdict(pairs, names, METRICS["hamming_risk"]).splitlines() == [
+        "- **HMM** is better than **CRF** (p < 0.001) and **HM-SVM** (p = 0.012).",
+        "- **CRF** and **HM-SVM** cannot be told apart (p = 0.400).",
+    ], "the lower, the better"
+
+
+def test_the_front_knows_which_way_is_better():
+    summary = [
+        {"train_seconds_mean": seconds, "accuracy_mean": 1.0 - risk, "hamming_risk_mean": risk}
+        for seconds, risk in ((1.0, 0.3), (2.0, 0.1), (3.0, 0.2))
+    ]
+    for name in ("accuracy", "hamming_risk"):
+        assert on_front(summary, METRICS[name]) == [True, True, False]
 
 
 def test_a_run_of_one_method_has_nothing_to_compare(open_page):

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from labseq_core.checks import LabSeqError
-from labseq_core.data.bundled_corpora import bundled_corpora
+from labseq_core.data import catalogue
+from labseq_core.data.bundled_corpora import bundled_corpora, bundled_corpus
 from labseq_core.data.catalogue import CORPORA, Corpus, dataset_info, fetch_dataset, list_datasets, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.places import datasets_directory
@@ -48,10 +49,27 @@ def test_fetching_a_bundled_corpus_is_done_at_once(tmp_path):
 def test_incomplete_description_is_named(tmp_path):
     make_bundled(tmp_path / "toy", licence=None)
     with pytest.raises(LabSeqError, match=r"datasets/toy/about\.json has no licence"):
-        bundled_corpora(tmp_path)
+        bundled_corpus(tmp_path / "toy")
     (tmp_path / "toy" / "about.json").write_text("[")
     with pytest.raises(LabSeqError, match="not a JSON object"):
-        bundled_corpora(tmp_path)
+        bundled_corpus(tmp_path / "toy")
+    for number, columns in enumerate((5, ["token"], ["token", 1], "token label")):
+        make_bundled(tmp_path / f"columns{number}", columns=columns)
+        with pytest.raises(LabSeqError, match=r"columns are .*; list the names, from token to label"):
+            bundled_corpus(tmp_path / f"columns{number}")
+    make_bundled(tmp_path / "parts")
+    (tmp_path / "parts" / "train.conll").unlink()
+    with pytest.raises(LabSeqError, match=r"datasets/parts has no train\.conll; add what is missing"):
+        bundled_corpus(tmp_path / "parts")
+
+
+def test_a_broken_folder_is_left_out_and_told_when_it_is_asked_for(tmp_path, monkeypatch):
+    make_bundled(tmp_path / "toy")
+    make_bundled(tmp_path / "broken", task="tokens")
+    assert [corpus.name for corpus in bundled_corpora(tmp_path)] == ["toy"]
+    monkeypatch.setattr(catalogue, "datasets_directory", lambda: tmp_path)
+    with pytest.raises(LabSeqError, match="corpus broken: task is 'tokens'"):
+        load_dataset("broken")
 
 
 def test_the_eight_public_corpora_are_known():

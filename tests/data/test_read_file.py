@@ -7,9 +7,11 @@ import io
 import pytest
 
 from labseq_core.checks import LabSeqError
+from labseq_core.data.formats.conll import read_conll
 from labseq_core.data.formats.registry import FORMATS, DataError, Format, choose_format, read_file, writer_of
 from labseq_core.data.formats.source import read_bytes
 from labseq_core.data.formats.writers import write_conll
+from labseq_core.data.sequences import Sequences
 
 CONLLU_LINE = b"1\ta\t_\tX\t_\t_\t0\t_\t_\t_\n"
 CONTENTS = {
@@ -96,4 +98,33 @@ def test_a_format_from_outside_is_recognised_by_name_and_contents(monkeypatch):
         assert choose_format(name, b"#!\na X\n") == "marked"
         assert read_file(b"#!\na X\n", name=name).labels == [["X"]]
     assert choose_format("a.csv", b"#!\na X\n") == "table"
-    assert writer_of("a.mark") is writer_of("a.conll") is write_conll
+    assert writer_of("a.other") is writer_of("a.conll") is write_conll
+    for name in ("a.mark", "a.jsonl", "a.conllu", "a.JSON.gz"):
+        with pytest.raises(LabSeqError, match=r"no file that ends in \.\w+ is written; choose \.conll, .*\.tsv, \.csv"):
+            writer_of(name)
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.tsv.gz", "x.CSV.GZ", "x.conll.gz", "x.txt"])
+def test_what_is_written_under_a_name_is_read_under_it(name, tmp_path):
+    data = Sequences.from_lists([["a", "b"], ["c"]], [["X", "Y"], ["X"]])
+    writer_of(name)(data, tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b") == name.lower().endswith(".gz")
+    assert read_file(tmp_path / name).labels == data.labels
+    writer_of(name)(data, tmp_path / f"again.{name}")
+    assert (tmp_path / f"again.{name}").read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_lines_that_end_in_cr_only_are_told():
+    with pytest.raises(DataError, match="the lines end in CR only; save the file with LF or CR LF"):
+        read_file(b"a X\rb Y\r\rc Z\r", name="a.conll")
+
+
+def test_comments_of_conllu_need_no_blank():
+    line = b"1\tthe\tthe\tDET\t_\t_\t_\t_\t_\t_\n"
+    assert choose_format("a.txt", b"#sent_id=1\n" + line) == "conllu"
+
+
+def test_a_format_without_options_says_so(monkeypatch):
+    monkeypatch.setitem(FORMATS._things, "bare", Format("bare", "without options", (".bare",), read_conll))
+    with pytest.raises(LabSeqError, match="the format bare has no option 'encoding'; it has none"):
+        read_file(b"a X\n", format="bare", encoding="utf-8")

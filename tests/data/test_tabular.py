@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 
 import numpy as np
 import pytest
 
 from labseq_core.checks import LabSeqError
+from labseq_core.data.formats.cells import as_column
 from labseq_core.data.formats.registry import DataError, read_jsonl, read_table
 
 
@@ -73,6 +75,12 @@ def test_other_delimiter_and_no_labels():
         (b'token,label\na,O\n"b,O\nc,O\n', {}, 3, "cannot be split"),
         (b'token,label\n"b"c,O\n', {}, 2, "cannot be split"),
         (b"token,label\na\rb,O\n", {}, 2, "cannot be split"),
+        (
+            b"token,label\na,O\n",
+            {"token": "label"},
+            1,
+            "token and label are one column; choose another column as label",
+        ),
     ],
 )
 def test_broken_tables(data, options, line, part):
@@ -143,7 +151,32 @@ def test_broken_jsonl(data, line, part):
     assert part in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [b"Infinity", b"1" + b"0" * 400])
+@pytest.mark.parametrize("value", [b"Infinity", b"-1e999", b"1" + b"0" * 400])
 def test_infinite_numbers_in_jsonl(value):
-    with pytest.raises(LabSeqError, match="infinite"):
-        read_jsonl(b'{"tokens": ["a"], "x": [' + value + b"]}")
+    data = b'{"tokens": ["a", "b"], "x": [1, NaN]}\n\n{"tokens": ["a"], "x": [' + value + b"]}"
+    with pytest.raises(DataError, match="'x' has an infinite number; give finite numbers or null") as caught:
+        read_jsonl(data)
+    assert caught.value.line == 3
+
+
+def seconds(read, *arguments) -> float:
+    begin = time.perf_counter()
+    read(*arguments)
+    return time.perf_counter() - begin
+
+
+def test_a_cell_or_a_header_of_any_length_takes_time_in_proportion():
+    """Each took seconds when it was quadratic."""
+    assert seconds(as_column, ["1" * 20_000 + "x"]) < 0.5
+    header = ",".join(["token", "label", *(f"c{number}" for number in range(20_000))])
+    assert seconds(read_table, f"{header}\n{','.join('a' * 20_002)}\n".encode()) < 1.0
+    doubled = f"{header},c7\n{','.join('a' * 20_003)}\n".encode()
+    with pytest.raises(DataError, match="the header has 'c7' twice"):
+        read_table(doubled)
+
+
+def test_numbers_are_what_python_reads_as_finite_numbers():
+    for cell in ("1", "+1.", "-.5", "1e5", "1.5E-3", "007"):
+        assert as_column([cell])[0] == float(cell)
+    for cell in ("1x", ".", "e5", "1e", "1_000", "inf", "1e999", "--1"):
+        assert as_column([cell]) == [cell]

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
 from labseq_core.checks import LabSeqError
 from labseq_core.data.catalogue import dataset_info, load_dataset, store_upload
-from labseq_core.data.formats.registry import DataError
+from labseq_core.data.formats.registry import FORMATS, DataError
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.uploads import load_upload
+from tests.outside import added
 
 DATA = b"".join(b"w%d N B-X\nv O O\n\n" % number for number in range(20))
 
@@ -156,3 +158,19 @@ def test_a_file_that_unpacks_to_more_than_may_be_uploaded_is_refused(user_files)
     with pytest.raises(DataError, match=f"larger than {MAX_UPLOAD_MEGABYTES} MB; split it"):
         store_upload(b"\n" * ((MAX_UPLOAD_MEGABYTES << 20) + 1), "large.conll")
     assert not (user_files / "uploads").exists()
+
+
+def test_an_id_keeps_its_split_whatever_the_usual_one_becomes(monkeypatch):
+    usual = store_upload(DATA, "a.conll")
+    monkeypatch.setattr("labseq_core.data.uploads.SHARES", (60, 20, 20))
+    assert [len(part) for part in (load_upload(usual).train, load_upload(usual).test)] == [16, 2]
+    assert store_upload(DATA, "a.conll", shares=(60, 20, 20)) != usual
+    assert store_upload(DATA, "a.conll", shares=(80, 10, 10)) == usual
+
+
+def test_an_upload_in_a_format_from_outside_says_which_file_it_needs():
+    with added(FORMATS, replace(FORMATS["conll"], name="mine", extensions=(".mine",))):
+        upload = store_upload(DATA, "a.mine")
+        assert load_upload(upload).labels == ["B-X", "O"]
+    with pytest.raises(LabSeqError, match=r"a\.mine is in the file format mine of own\.py; start with --with own\.py"):
+        load_upload(upload)

@@ -21,6 +21,7 @@ from labseq_core.evaluation import (
     token_accuracy,
 )
 from tests.evaluation.strategies import BIO, labelling_pairs
+from tests.outside import added
 from tests.reference import significance as naive
 
 TOLERANCE = 1e-12  # the same ratio of counts, rounded along another way
@@ -352,11 +353,11 @@ def test_one_method_has_no_pair():
         (lambda: compare_all({"a": SequenceCounts(np.array([]), np.array([]))}), "the counts of a are empty"),
         (lambda: compare("accuracy", [(1, 1, 0, 0, 0)], [(2, 1, 0, 0, 0)]), "a and b have other sequences"),
         (lambda: compare("accuracy", [(1, 1, 0, 0, 0)], [(1, 1, 0, 0, 0)] * 2), r"other sequences \(1 and 2\)"),
-        (lambda: compare("span_f1", [(1, 1, 1, 0, 0)], [(1, 1, 0, 0, 0)]), "other true spans"),
+        (lambda: compare("span_f1", [(1, 1, 1, 0, 0)], [(1, 1, 0, 0, 0)]), "a and b have other sizes in span_f1"),
         (lambda: compare("f1", [(1, 1, 0, 0, 0)], [(1, 1, 0, 0, 0)]), "choose from accuracy, span_f1"),
         (lambda: compare("accuracy", [(1, 1, 0, 0, 0)], [(1, 1, 0, 0, 0)], rounds=0), "rounds is 0; give a whole number"),
         (lambda: compare("accuracy", [(1, 1, 0, 0, 0)], [(1, 1, 0, 0, 0)], seed=-1), "seed is -1"),
-        (lambda: compare_all({"pos": SequenceCounts.of([["NN"]], [["NN"]])}, "span_f1"), "pos has no spans"),
+        (lambda: compare_all({"pos": SequenceCounts.of([["NN"]], [["NN"]])}, "span_f1"), "pos has no span_f1"),
         (lambda: holm([0.5, np.nan]), "between 0 and 1"),
         (lambda: holm([[0.5]]), "flat list"),
     ],
@@ -385,3 +386,24 @@ def test_any_ratio_of_counts_can_be_tested(monkeypatch):
     assert standard_error(good, "whole") == pytest.approx(right.std(ddof=1) / 2.0)
     (row,) = compare_all({"good": good, "bad": bad}, "whole", rounds=50)
     assert row["difference"] == pytest.approx(0.75 - 0.5)
+
+
+def test_a_ratio_need_not_be_of_whole_numbers():
+    """The same accuracies in units of 10,000 tokens: the same differences, intervals and p values."""
+    unit = 1e-4
+    metric = Metric("scaled", "Scaled", "in other units",
+                    ratio=lambda counts: Ratio(unit * counts.correct, unit * counts.tokens))  # fmt: skip
+    rows = {name: counts_of(rows) for name, rows in zip("abc", random_methods(20, 3, seed=1, better=0.1))}
+    with added(METRICS, metric):
+        scaled = compare_all(rows, "scaled", rounds=200)
+    for found, expected in zip(scaled, compare_all(rows, "accuracy", rounds=200)):
+        assert found["difference"] != 0.0
+        assert [found[name] for name in ("difference", "low", "high", "p")] == pytest.approx(
+            [expected[name] for name in ("difference", "low", "high", "p")], rel=1e-9
+        )
+
+
+def test_methods_that_are_measured_against_other_sizes_are_not_compared():
+    metric = Metric("own", "Own", "of its own", ratio=lambda counts: Ratio(counts.correct, counts.correct + 1))
+    with added(METRICS, metric), pytest.raises(LabSeqError, match="a and b have other sizes in own"):
+        compare("own", [(2, 1, 0, 0, 0)], [(2, 2, 0, 0, 0)])

@@ -2,8 +2,10 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +13,12 @@ from labseq_core.checks import LabSeqError
 from labseq_core.commands.choices import method_choice
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.kernels import Linear, Polynomial
+from labseq_core.features import TEMPLATES, Template
+from labseq_core.kernels import KERNELS, Linear, Polynomial
+from labseq_core.registry import Source
 from tests.experiments.runs import outcomes_here
 from tests.kernels.strategies import kernels
+from tests.outside import Laplace, added
 
 CORPUS = "spanish-ner"
 
@@ -171,6 +176,31 @@ def test_labels_say_what_differs_from_the_default():
     assert MethodChoice("crf", {"l2": 1.0}).label == "CRF"
     assert MethodChoice("crf", {"l2": 0.1, "max_iter": 50}).label == "CRF (l2=0.1, max_iter=50)"
     assert MethodChoice("exp", {"length_decay": 0.1}).label == "Exponential CRF (length_decay=0.1)"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["dataset: [x]", "methods: [{method: [crf]}]", "methods: [{method: {a: 1}}]", "features: {template: [a]}",
+     "metrics: [[a]]", "metrics: [{a: 1}]"],
+)  # fmt: skip
+def test_a_list_where_a_name_belongs_is_told(odd):
+    usual = {"dataset": "toy-pos", "methods": ["hmm"]}
+    with pytest.raises(LabSeqError, match=r"\[|\{"):
+        ExperimentConfig.from_dict({**usual, **yaml.safe_load(odd)})
+
+
+def test_snippet_and_command_load_what_comes_from_outside():
+    chosen = (MethodChoice("crf"), MethodChoice("hmm"))
+    assert "--with" not in config(methods=chosen).cli_command()
+    with added(KERNELS, Laplace, Source("laplace.py", "1")), added(TEMPLATES, Template("S1 + shape", "shapes")):
+        made = config(methods=(MethodChoice("gps", {"kernel": "2*laplace:3+rbf:1"}), *chosen))
+        made = replace(made, features=FeatureChoice("S1 + shape"))
+        command, lines = made.cli_command(), made.python_snippet().splitlines()
+    assert command.startswith("labseq --with laplace.py --with own.py compare --dataset")
+    assert "from labseq_core import CRF, GPSC, HMM, RBF" in lines
+    assert f"from {Laplace.__module__} import Laplace" in lines
+    assert "import own" in lines
+    assert "# This script must lie beside laplace.py, own.py." in lines
 
 
 @pytest.mark.parametrize("folds", [0, 3])

@@ -61,3 +61,13 @@ def test_methods_that_failed_are_left_out():
     found = replace(found, rows=[row for row in found.rows if row["label"] != choices[1].label])
     (rows,) = l1_paths(found).values()
     assert [row["l1"] for row in rows] == [1.0, 3.0]
+
+
+def test_models_that_do_not_say_their_share_are_left_out():
+    choices = (MethodChoice("crf", {"l1": 1.0}), MethodChoice("crf", {"l1": 2.0}), MethodChoice("crf", {"l1": 3.0}))
+    found = scored(*choices)
+    for row in found.rows:
+        if row["label"] == choices[0].label:
+            row["used_share"] = None
+    (rows,) = l1_paths(found).values()
+    assert [row["l1"] for row in rows] == [2.0, 3.0]

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from labseq_core.data.catalogue import load_dataset
+from labseq_core.evaluation.metric import Metric
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import MethodChoice, cancel, status
 from labseq_core.experiments.bundled.defaults import default_configs
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.results.learning_curve import (
+    _rows,
     cancel_curve,
     curve_key,
     curve_sizes,
@@ -32,6 +35,18 @@ ACCURACY = 0.01  # another processor may flip a label or two of some hundreds
 @pytest.fixture(autouse=True)
 def store(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+
+
+def test_a_run_from_before_there_was_a_timed_metric_has_none_of_it():
+    config = quick(folds=0, methods=(MethodChoice("hmm"),))
+    trained_here(config)
+    METRICS._things["joules"] = Metric("joules", "Joules", "energy", "timing", of=lambda timing: 1.0, share=False)
+    try:
+        (row,) = _rows(config)
+    finally:
+        del METRICS._things["joules"]
+    assert row["joules"] is None
+    assert row["train_seconds"] > 0.0
 
 
 def test_sizes_double_up_to_all_sequences():

@@ -54,3 +54,8 @@ def test_scores_stand_side_by_side():
         assert row["second"] == means[1].get(row["method"])
         both = row["first"] is not None and row["second"] is not None
         assert row["change"] == (row["second"] - row["first"] if both else None)
+
+
+def test_a_kernel_in_parentheses_keeps_them():
+    config = ExperimentConfig("toy-pos", (MethodChoice("gps", {"kernel": "normalized(poly:2)"}),))
+    assert config_entries(config)["GP sequence classification"] == "kernel=normalized(poly:2)"

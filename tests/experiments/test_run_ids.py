@@ -6,15 +6,18 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from labseq_core.checks import LabSeqError
 from labseq_core.data.bundled_corpora import bundled_corpora
 from labseq_core.data.catalogue import CORPORA, Corpus, _load_once
+from labseq_core.data.formats.registry import FORMATS
 from labseq_core.data.sequences import Sequences
+from labseq_core.data.uploads import store_upload
+from labseq_core.evaluation.metric import Metric
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig
 from labseq_core.experiments.run.one_task import data_hash
@@ -23,11 +26,13 @@ from labseq_core.experiments.store import sources
 from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.sources import CORE, COUNTED, NOT_COUNTED, counted_files, sources_digest
 from labseq_core.experiments.store.versions import versions
-from labseq_core.features.registry import TEMPLATES
+from labseq_core.features.registry import TEMPLATES, Template
 from labseq_core.kernels import KERNELS
+from labseq_core.learners.registry import METHODS
+from labseq_core.losses import LOG, LOSSES
 from labseq_core.places import datasets_directory
-from labseq_core.registry import loading
 from tests.experiments.runs import quick
+from tests.outside import Laplace, added
 
 ROOMS = {"chain", "data", "evaluation", "features", "kernels", "learners", "losses", "scoring", "solvers"}
 SINGLE_FILES = {
@@ -235,9 +240,13 @@ def test_a_corpus_that_is_not_there_is_told():
 
 
 def test_every_corpus_has_an_identity_without_being_fetched(monkeypatch):
-    from labseq_core.data import catalogue, downloads
+    from labseq_core.data import catalogue, corpus, public_corpora
 
-    monkeypatch.setattr(downloads, "read_verified", lambda *arguments: 1 / 0)
+    for reader in (corpus, public_corpora):
+        monkeypatch.setattr(reader, "read_verified", lambda *arguments: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        CORPORA["conll2000"].load()
+    identity.data_identity.cache_clear()
     found = [identity.data_identity(info.name) for info in catalogue.list_datasets()]
     found.append(identity.data_identity("upload:" + "0" * 64))
     assert len(set(found)) == len(found)
@@ -245,18 +254,46 @@ def test_every_corpus_has_an_identity_without_being_fetched(monkeypatch):
     assert run_id_of(ExperimentConfig.from_dict(quick().to_dict())) == run_id_of(quick())
 
 
-def test_the_source_of_what_a_run_names_from_outside_is_among_its_versions():
-    plain = versions({"methods": [{"method": "gps", "options": {"kernel": "poly:2"}}], "features": {"template": "S1"}})
-    for registry in (KERNELS, TEMPLATES, METRICS):
-        with loading("123abc"):
-            name = f"from-outside-{registry.noun}".replace(" ", "-")
-            registry.add(SimpleNamespace(name=name))
+PART = Sequences.from_lists([["a", "b"]], [["X", "Y"]])
+USED = [  # a registry, a thing from outside, and what a run that uses it chooses
+    (KERNELS, Laplace, {"methods": [{"method": "gps", "options": {"kernel": "2*laplace:3"}}]}),
+    (KERNELS, Laplace, {"methods": [{"method": "gps", "search": {"kernel": ["linear", "normalized(laplace:3)"]}}]}),
+    (TEMPLATES, Template("S3 + shape", "spelling"), {"features": {"template": "S3 + shape"}}),
+    (TEMPLATES, Template("my.shape", "spelling"), {"features": "my.shape"}),
+    (CORPORA, Corpus("drawn", "Drawn", "token", lambda: (PART,) * 3), {"dataset": "drawn"}),
+    (LOSSES, replace(LOG, name="tempered"), {"methods": [{"method": "tempered"}]}),
+]
+
+
+@pytest.mark.parametrize(("registry", "thing", "chosen"), USED)
+def test_the_source_of_what_a_run_uses_from_outside_is_among_its_versions(registry, thing, chosen):
+    ordinary = {"dataset": "toy-pos", "methods": [{"method": "gps", "options": {"kernel": "poly:2"}}]}
+    plain = versions(ordinary)
+    with added(registry, thing) as name:
+        tempered = replace(METHODS["crf"], id="tempered", title="T", preset={"loss": name})
+        METHODS._things["tempered"] = tempered  # as it is taken in with its loss
         try:
-            config = {
-                "methods": [{"method": "gps", "options": {"kernel": f"2*{name}:3"}}],
-                "features": {"template": name},
-            }
-            assert versions(config) == {**plain, f"{registry.noun} {name}": "123abc"}
-            assert (versions({"methods": []}) == plain) == (registry is not METRICS), "only metrics count in every run"
+            assert versions({**ordinary, **chosen}) == {**plain, f"{registry.noun} {name}": "123abc"}
         finally:
-            del registry._things[name], registry._sources[name]
+            del METHODS._things["tempered"]
+        assert versions(ordinary) == plain, "one that does not use it keeps its id"
+    assert versions({**ordinary, **chosen}) == plain, "what is not here is not among the versions here"
+
+
+def test_a_kernel_that_is_a_default_and_a_metric_count_without_being_named():
+    ordinary = {"dataset": "toy-pos", "methods": ["gps"]}
+    plain = versions(ordinary)
+    with added(METRICS, Metric("mine", "Mine", "what I count", of=len)):
+        assert versions(ordinary) == {**plain, "metric mine": "123abc"}, "every run computes it"
+    method = replace(METHODS["gps"], id="own", title="Own", preset={"kernel": Laplace(2.0)})
+    with added(KERNELS, Laplace), added(METHODS, method):
+        own = {"kernel laplace": "123abc", "method own": "123abc"}
+        assert versions({**ordinary, "methods": ["own"]}) == {**plain, **own}
+
+
+def test_the_reader_of_an_uploaded_file_counts(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+    with added(FORMATS, replace(FORMATS["conll"], name="mine", extensions=(".mine",))):
+        dataset = store_upload(b"a X\n\nb Y\n\nc X\n", "my.mine")
+        found = versions({"dataset": dataset, "methods": ["hmm"]})
+    assert found == {**versions(), "file format mine": "123abc"}

@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core import FeatureTemplate
+from labseq_core.checks import LabSeqError
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
-from labseq_core.features import EncodedSequences, templates
+from labseq_core.features import TEMPLATES, EncodedSequences, Template, templates
 from labseq_core.features.spelling import ALL_CAPS, DIGIT, LAST_AT, LETTER_CLASSES, look_attributes, looks_of
 from tests.features.test_templates import ODD_WORDS, WORD_TEMPLATES, assert_same_array, assert_same_arrays
+from tests.outside import added
 from tests.reference.features import token_attributes
 
 any_letter = st.characters(codec=None, exclude_categories=())  # lone surrogates too
@@ -150,3 +152,43 @@ def test_a_lookup_follows_the_vocabulary_and_is_not_kept():
     assert template._lookup is not None
     assert_same(again.encode([["a"]], one), template.encode([["a"]], one))
     assert "lookup" not in str(template.to_dict())
+
+
+def odd_template(of_word) -> Template:
+    return Template("mine", "of my own", window=3, of_word=of_word)
+
+
+@pytest.mark.parametrize(
+    ("of_word", "said"),
+    [
+        (lambda word: "shape=X", "gives the str 'shape=X' for the word 'a'; return a tuple of names"),
+        (lambda word: ("shape", 3), "gives the name 3 for the word 'a'; return a tuple of names, each a str"),
+        (
+            lambda word: [f"affix[0:2]={word}"],
+            r"gives the name 'affix\[0:2\]=a' for the word 'a'; leave out the bracket",
+        ),
+        (lambda word: (f"word={word}",), "gives the name 'word=a' for the word 'a', which every token has already"),
+        (lambda word: None, "gives the NoneType None for the word 'a'; return a tuple of names"),
+    ],
+)
+def test_a_function_of_words_that_names_no_attributes_is_told(of_word, said):
+    match = f"feature template mine: of_word {said}"
+    with added(TEMPLATES, odd_template(of_word)) as name, pytest.raises(LabSeqError, match=match):
+        FeatureTemplate(name).encode([["a", "b"]])
+
+
+def test_attributes_from_outside_do_not_depend_on_the_size_of_a_batch():
+    """Values may have brackets, and lists do as well as tuples."""
+    with added(TEMPLATES, odd_template(lambda word: [f"affix={word[:1]}[+1]", "here"])) as name:
+        template = FeatureTemplate(name)
+        data = [["a", "bc"], ["b[", "a"]]
+        known = template.encode(data)
+        assert "affix[+1]=b[+1]" in known.vocabulary.names
+        assert_same(template.encode(data, known.vocabulary), looked_up(template, data, known.vocabulary))
+
+
+def test_a_template_that_cannot_be_used_is_refused_where_it_is_declared():
+    with pytest.raises(LabSeqError, match="feature template mine: window is 2; choose an odd number from 1 to 21"):
+        Template("mine", "of my own", window=2)
+    with pytest.raises(LabSeqError, match="feature template mine: bins is 1; choose 2 to 1000, or 0"):
+        Template("mine", "of my own", bins=1)

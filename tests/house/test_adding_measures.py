@@ -11,18 +11,28 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from labseq_core.checks import LabSeqError
 from labseq_core.data.catalogue import CORPORA
 from labseq_core.data.formats.registry import FORMATS
-from labseq_core.evaluation.metric import Metric
+from labseq_core.evaluation import evaluate
+from labseq_core.evaluation import registry as tested
+from labseq_core.evaluation.label_pairs import pair_up
+from labseq_core.evaluation.metric import ROW, Metric
 from labseq_core.evaluation.registry import METRICS
+from labseq_core.experiments import MethodChoice
+from labseq_core.experiments.results.collecting import collect
+from labseq_core.experiments.results.run_results import RunResult
 from labseq_core.features import TEMPLATES
 from tests.conftest import REPOSITORY
+from tests.experiments.runs import outcomes_here, quick
+from tests.outside import added
 
 SECONDS = 180  # a loaded machine
 SLASHES = "the/DET dog/NOUN barks/VERB\na/DET cat/NOUN\n"
+ONE = quick(folds=0, methods=(MethodChoice("hmm"),))
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
@@ -48,7 +58,9 @@ def test_they_are_compared_and_written(own, tmp_path):
     words += ["--metrics", "accuracy,balanced_accuracy", "--csv", str(tmp_path / "out.csv")]
     done = python("-m", "labseq_core.cli", *words, place=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0].split() == ["accuracy", "%", "balanced_accuracy", "%"]
+    heading, first = done.stdout.splitlines()[:2]
+    assert heading.split() == ["accuracy", "%", "balanced_accuracy", "%"]
+    assert len(heading) == len(first), "columns are as wide as their headings"
     with open(tmp_path / "out.csv", encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     assert [(row["dataset"], row["features"], row["label"]) for row in rows] == [
@@ -147,6 +159,39 @@ def test_the_readme_lists_all_that_there_are(heading, registry):
 def test_a_metric_that_says_nonsense_of_itself_is_refused():
     with pytest.raises(LabSeqError, match="metric mine: needs is 'gold'; choose from 'labels', 'spans'"):
         Metric("mine", "Mine", "what I need", needs="gold")
+    with pytest.raises(LabSeqError, match="metric label: every row has a column of this name; choose another"):
+        Metric("label", "Label", "a label")
+    with pytest.raises(LabSeqError, match="metric mine: methods are compared by its ratio; say whether 'higher'"):
+        Metric("mine", "Mine", "what I compare", better="", ratio=lambda counts: None)
+
+
+def test_every_column_that_is_no_metric_is_kept_from_metrics():
+    (found,) = outcomes_here(ONE).values()
+    assert set(found.row) - set(METRICS) <= set(ROW)
+    assert set(RunResult.of("x", ONE, {}, 0.0, collect(ONE, {0: found}, {})).scores()[0]) - set(METRICS) == set(ROW)
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (
+            lambda pairs: 1 / 0,
+            "metric mine cannot be computed: ZeroDivisionError: division by zero; correct its function",
+        ),
+        (lambda pairs: np.ones(2), "metric mine gives a ndarray; let its function return a number or None"),
+    ],
+)
+def test_a_metric_that_fails_costs_no_training(of, said):
+    with added(METRICS, Metric("mine", "Mine", "what I count", of=of)):
+        with pytest.raises(LabSeqError, match=said):
+            METRICS["mine"].value(tested.Tested(pair_up([["a"]], [["a"]])))
+        with pytest.warns(UserWarning, match=said):
+            found = evaluate([["a"]], [["a"]])
+        with pytest.warns(UserWarning, match=said):
+            (trained,) = outcomes_here(ONE).values()
+    assert (found.accuracy, found.mine) == (1.0, None)
+    assert trained.row["mine"] is None
+    assert trained.row["accuracy"] > 0.5
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
@@ -154,4 +199,3 @@ def test_a_metric_says_all_that_pages_need(metric):
     assert metric.title
     assert metric.meaning[-1] not in ".;"
     assert metric.written(0.25)
-    assert len(metric.heading) <= 18, "the width of a column on the command line"

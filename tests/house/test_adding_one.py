@@ -39,6 +39,7 @@ def test_a_kernel_and_a_loss_are_compared(files, tmp_path):
 
 
 EVERYWHERE = """
+import sys
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -48,6 +49,7 @@ from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoic
 from labseq_core.experiments.plan.cost import data_size, expected_cost, fit_cost
 from labseq_core.kernels import KERNELS, parse_kernel
 from labseq_core.learners import METHODS
+from labseq_core.losses import LOSSES
 from labseq_core.warm_up.ahead import PARTS
 from tests.experiments.runs import trained_here
 
@@ -101,6 +103,16 @@ for page, choices, said in [
     if page == "train":
         assert "laplace" in app.selectbox(key="gps.kernel").options
         assert app.number_input(key="gps.kernel.width").value == 2.0
+        assert "laplace: by distance, with heavy tails" in app.selectbox(key="gps.kernel").help
+
+# The script that does the same, beside the files and without --with.
+own = MethodChoice("gps", {"kernel": "laplace:2"}), MethodChoice("crf-tempered"), MethodChoice("votes")
+snippet = ExperimentConfig("toy-pos", own, sequences=20).python_snippet()
+for registry, name in (KERNELS, "laplace"), (LOSSES, "tempered"), *((METHODS, name) for name in ("crf-tempered", "votes")):
+    del registry._things[name]
+sys.path.insert(0, FILES)
+exec(compile(snippet, "snippet", "exec"), {})
+assert "tempered" in sys.modules and "votes" in sys.modules
 print("seen")
 """
 
@@ -110,8 +122,9 @@ def test_they_are_seen_everywhere(files, tmp_path):
         **os.environ, "LABSEQ_WITH": os.pathsep.join(map(str, files)), "LABSEQ_STORE": str(tmp_path / "runs.sqlite"),
         "PYTHONPATH": str(REPOSITORY),
     }  # fmt: skip
+    script = f"ROOT, FILES = {str(REPOSITORY)!r}, {str(files[0].parent)!r}\n{EVERYWHERE}"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", f"ROOT = {str(REPOSITORY)!r}\n{EVERYWHERE}"], cwd=tmp_path, env=environment,
-        capture_output=True, text=True, timeout=SECONDS,
+        [sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        timeout=SECONDS,
     )  # fmt: skip
     assert done.stdout.endswith("seen\n"), done.stderr[-3000:]

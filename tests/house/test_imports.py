@@ -12,6 +12,7 @@ from types import ModuleType
 
 import streamlit as st
 
+import labseq_core
 from tests.conftest import REPOSITORY
 
 # Each may use those before it. `chain` needs neither data nor features, and generated corpora use it for their true posterior.
@@ -49,12 +50,21 @@ def imports() -> dict[str, set[str]]:
 def _imported(name: str, path: Path) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name} imports relatively; write the whole name, as everywhere"
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
-            found += [each if each in modules() else node.module for each in inner]
+            found += [each if each in modules() else _offering(node.module, each) for each in inner]
         elif isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
     return found
+
+
+def _offering(module: str, name: str) -> str:
+    """Where a package that offers names lazily has this one from; else the module itself."""
+    if module != "labseq_core":
+        return module
+    found = getattr(labseq_core, name.rpartition(".")[2])
+    return getattr(found, "__module__", module)
 
 
 def room(module: str) -> str:

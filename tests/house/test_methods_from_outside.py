@@ -71,7 +71,7 @@ def test_models_of_it_are_trained_saved_and_used(votes, tmp_path):
     assert scored.returncode == 0, scored.stderr
     unknown = labseq("evaluate", model, corpus, place=tmp_path)
     assert unknown.returncode == 2
-    assert "AttributeVotes" in unknown.stderr
+    assert "needs the method AttributeVotes of votes.py; start with --with votes.py" in unknown.stderr
 
 
 PAGES = """
@@ -122,6 +122,7 @@ def test_every_page_shows_it(votes, tmp_path):
         ("x = 1\n", "defines no method"),
         ("raise ValueError('no')\n", "cannot be loaded: ValueError: no"),
         (("'votes'", "'crf'"), "already"),
+        (("Option('prior'", "Option('score'"), "has an option 'score', a column of every search"),
         (("options = (", "options = () or ("), None),
         (
             ("def __init__(self, prior: float = 1.0)", "def __init__(self, other: float = 1.0)"),

@@ -4,16 +4,19 @@ import json
 import pickle
 import zipfile
 from contextlib import suppress
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from labseq_core import CRF, FeatureTemplate, LabSeqError, StructuredPerceptron, load_model
-from labseq_core.archives import LoadedArrays, save_archive
+from labseq_core.archives import LoadedArrays, load_archive, save_archive
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.learners import METHODS, make_learner, method_options
 from labseq_core.scoring.kernel_expansion import restored_observations
+from tests.outside import added
 from tests.reference import toy
 
 X, Y = toy.corpus(seed=40)
@@ -77,6 +80,39 @@ def test_options_of_numpy_are_saved_as_plain_ones(tmp_path):
     assert params["epochs"] == 2
     assert type(params["epochs"]) is int
     assert params["averaged"] is False
+
+
+class Counting(CRF):
+    """With facts and a history of numpy's numbers, as a solver may well have them."""
+
+    facts: ClassVar = {**CRF.facts, "n_effective_": float, "n_seen_": int}
+
+    def _learn(self, encoded, labels, dev, recorder):
+        super()._learn(encoded, labels, dev, recorder)
+        self.n_effective_, self.n_seen_ = np.float64(3.7), np.int64(len(labels))
+        recorder.record(np.int64(1), np.float32(0.5), 1.0, step=np.float64(0.25))
+
+
+def test_facts_and_history_of_numpy_are_saved_as_plain_ones(tmp_path):
+    model = Counting(max_iter=2).fit(X, Y)
+    model.save(tmp_path / "m.npz")
+    with added(METHODS, replace(METHODS["crf"], id="counting", learner=Counting)):
+        loaded = load_model(tmp_path / "m.npz")
+    assert (loaded.n_effective_, loaded.n_seen_) == (3.7, sum(map(len, Y)))
+    assert type(loaded.n_seen_) is int
+    assert loaded.history_.equals(model.history_)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("n_seen_", 3.5, "no count"), ("n_seen_", -1, "no count"), ("n_effective_", "x", "no number"),
+     ("stop_reason_", None, "no text"), ("converged_", 1, "no yes or no"), ("n_seen_", np.ones(2), "no count")],
+)  # fmt: skip
+def test_a_fact_of_another_kind_is_named_when_it_is_saved(name, value, said, tmp_path):
+    model = Counting(max_iter=2).fit(X, Y)
+    setattr(model, name, value)
+    with pytest.raises(LabSeqError, match=f"{name} is .*, which is {said}"):
+        model.save(tmp_path / "m.npz")
 
 
 def test_a_model_file_holds_no_pickle_and_no_path(tmp_path):
@@ -212,6 +248,40 @@ def test_an_altered_array_is_refused_before_compiled_code_sees_it(kind, tmp_path
             pytest.fail(f"{key}: {load_model(path)}")
 
 
+ODD_TEMPLATES = [
+    ("template", {"window": 2}), ("template", {"name": ["S3"]}), ("template", {"columns": [1]}), ("template", {"more": 1}),
+    *[("coder", {key: value}) for key in ("columns", "numeric") for value in ([1], ["length", "length"], "length", None)],
+    ("coder", {"numeric": ["other"]}),
+    *[("coder", {"bin_edges": edges}) for edges in (
+        {"length": [[1.0], [2.0]]}, {"length": ["x"]}, {"length": [2.0, 1.0]}, {"length": [float("nan")]},
+        {"length": 1.0}, {"other": [1.0]}, [1.0], None)],
+    *[("coder", {key: counts}) for key in ("word_counts", "pair_counts") for counts in (
+        {"a": "x"}, {"a": 0}, {"a": 1.5}, {"a": True}, {"a": 10**400}, [1], None)],
+]  # fmt: skip
+
+
+def test_an_altered_template_is_refused_before_it_is_used(tmp_path):
+    path = tmp_path / "m.npz"
+    data = Sequences.from_lists(X, Y, {"length": [[float(len(word)) for word in x] for x in X]})
+    make_learner("hmm").fit(FeatureTemplate("prosody", bins=4).encode(data), Y).save(path)
+    arrays, meta = load_archive(path)
+    template, coder = meta["template"], meta["template"]["coder"]
+    for part, odd in ODD_TEMPLATES:
+        altered = {**template, **odd} if part == "template" else {**template, "coder": {**coder, **odd}}
+        save_archive(path, arrays, {**meta, "template": altered})
+        with pytest.raises(LabSeqError, match=r"m.npz (is no whole|lacks parts)"):
+            pytest.fail(f"{part}, {odd}: {load_model(path)}")
+    save_archive(path, arrays, meta)
+    load_model(path).predict(data)
+
+
+def test_to_look_for_an_array_is_not_to_take_it():
+    loaded = LoadedArrays({"weights": np.zeros(2)})
+    assert "weights" in loaded
+    with pytest.raises(LabSeqError, match="'weights' is no part of such a model"):
+        loaded.require_all_taken()
+
+
 def test_pointers_that_fall_or_leave_their_array_are_refused():
     for pointers in ([1, 2], [0, 3, 2], [], [0, 9]):
         arrays = {"support_indptr": np.array(pointers, dtype=np.int64), "support_indices": np.zeros(2, dtype=np.int32)}
@@ -226,7 +296,7 @@ def test_archives_with_missing_parts(method, tmp_path):
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}
     meta = json.loads(arrays.pop("meta").tobytes())
-    for part in ("params", "classes", "attributes", "template", "history"):
+    for part in ("params", "classes", "attributes", "template", "history", "facts"):
         save_archive(path, arrays, {key: value for key, value in meta.items() if key != part})
         with pytest.raises(LabSeqError, match=r"m.npz lacks parts of"):
             load_model(path)

@@ -12,7 +12,7 @@ from labseq_core.data.formats.source import DataError, no_tokens
 from labseq_core.data.sequences import Column, Sequences
 
 MISSING = frozenset({"", "NA", "NaN", "nan"})
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def as_column(cells: list[str]) -> Column:

@@ -11,7 +11,7 @@ import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.data.formats.cells import build, require_filled
-from labseq_core.data.formats.source import DataError, Source, base_name, no_tokens, read_text
+from labseq_core.data.formats.source import ONE_COLUMN, DataError, Source, base_name, no_tokens, read_text
 from labseq_core.data.sequences import Sequences
 
 CONLLU_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -110,7 +110,7 @@ def _position(grid: _Grid, argument: str, column: int) -> int:
 def _label_position(grid: _Grid, label_column: int, token_at: int) -> int:
     place = _position(grid, "label_column", label_column)
     if place == token_at:
-        cause = "no label column: the only column is the token" if grid.width == 1 else "token and label are one column"
+        cause = "no label column: the only column is the token" if grid.width == 1 else ONE_COLUMN
         fix = "add a label to each line, choose another label_column, or read it unlabelled (label_column=None)"
         raise DataError(grid.file, int(grid.line_numbers[0]), cause, fix)
     return place

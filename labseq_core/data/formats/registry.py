@@ -9,7 +9,7 @@ from typing import Any
 
 from labseq_core.checks import LabSeqError
 from labseq_core.data.formats.conll import CONLLU_FIELDS, read_conll, read_conllu
-from labseq_core.data.formats.source import ENCODINGS, DataError, Source, base_name, read_bytes
+from labseq_core.data.formats.source import ENCODINGS, DataError, Source, base_name, extension_of, read_bytes
 from labseq_core.data.formats.tabular import read_jsonl, read_table
 from labseq_core.data.formats.writers import write_conll, write_csv
 from labseq_core.data.sequences import Sequences
@@ -48,7 +48,7 @@ def _is_json(lines: list[bytes]) -> bool:
 
 
 def _is_conllu(lines: list[bytes]) -> bool:
-    content = next((line for line in lines if not line.startswith(b"# ")), b"")
+    content = next((line for line in lines if not line.startswith(b"#")), b"")
     return _CONLLU_LINE.fullmatch(content) is not None
 
 
@@ -126,13 +126,13 @@ def read_file(source: Source, *, format: str | None = None, name: str | None = N
     known = [option.name for option in chosen.options]
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise LabSeqError(f"the format {format} has no option {unknown[0]!r}; it has {', '.join(known)}")
+        raise LabSeqError(f"the format {format} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     return chosen.reader(source, name=file, **options)
 
 
 def choose_format(file: str, data: bytes) -> str:
     """The format of a file by its name, or by its first lines where the name leaves it open."""
-    extension = _extension(file)
+    extension = extension_of(file)
     by_name = next((format.name for format in FORMATS.values() if extension in format.extensions), None)
     if by_name and extension not in _SAYS_LITTLE:
         return by_name
@@ -142,17 +142,15 @@ def choose_format(file: str, data: bytes) -> str:
 
 
 def writer_of(file: str) -> Callable[..., None]:
-    """Who writes a file of this name; CoNLL columns where the name does not say."""
-    extension = _extension(file)
-    known = (format.writer for format in FORMATS.values() if format.writer and extension in format.extensions)
-    return next(known, write_conll)
+    """Who writes a file of this name; CoNLL columns where the name says no format."""
+    extension = extension_of(file)
+    known = [format.writer for format in FORMATS.values() if extension in format.extensions]
+    written = next(filter(None, known), None if known else write_conll)
+    if written is None:
+        raise LabSeqError(f"no file that ends in {extension} is written; choose {', '.join(written_extensions())}")
+    return written
 
 
 def written_extensions() -> list[str]:
     """What the name of a file that is written may end in."""
     return [extension for format in FORMATS.values() if format.writer for extension in format.extensions]
-
-
-def _extension(file: str) -> str:
-    match = re.search(r"\.[^.]*$", file.lower().removesuffix(".gz"))
-    return match[0] if match else ""

@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from labseq_core.checks import LabSeqError, require
@@ -19,6 +19,7 @@ _CODECS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "latin-1"}
 _GZIP_MARK = b"\x1f\x8b"
 # Beginnings that readers take for something else than text.
 FILE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, _GZIP_MARK)
+ONE_COLUMN = "token and label are one column"
 _LONGEST_NAME = 120  # characters
 _LARGEST_UNPACKED = 1 << 30  # bytes; a small .gz can unpack to more than any memory
 
@@ -51,6 +52,16 @@ def base_name(source: Source, name: str | None = None) -> str:
     return shown or "data"
 
 
+def extension_of(file: str) -> str:
+    """What a name ends in, in small letters, without the .gz of a packed file: ".tsv"; empty where it ends in nothing."""
+    return PurePath(file.lower().removesuffix(".gz")).suffix
+
+
+def is_packed(file: str) -> bool:
+    """Whether a file of this name is gzipped."""
+    return file.lower().endswith(".gz")
+
+
 def read_bytes(source: Source, name: str | None = None, largest: int = _LARGEST_UNPACKED) -> bytes:
     """The contents, unpacked if gzipped. largest: of what a packed file may hold, in bytes."""
     file = base_name(source, name)
@@ -67,6 +78,10 @@ def read_text(source: Source, encoding: str = "utf-8", name: str | None = None) 
         line = _line_at(data, data.index(b"\0"))
         raise DataError(file, line, "a NUL byte", "save the file as plain UTF-8 text (it is binary or UTF-16)")
     text = _decoded(data, codec, file).replace("\r\n", "\n").removesuffix("\r")
+    if "\r" in text and "\n" not in text:
+        raise DataError(
+            file, None, "the lines end in CR only", "save the file with LF or CR LF at the end of each line"
+        )
     if not text.strip(" \t\r\n"):
         raise no_tokens(file, "the file is empty")
     return text

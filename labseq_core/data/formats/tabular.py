@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import io
 import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 import numpy as np
 
 from labseq_core.checks import require
 from labseq_core.data.formats.cells import build, require_filled
-from labseq_core.data.formats.source import DataError, Source, base_name, read_text
+from labseq_core.data.formats.source import ONE_COLUMN, DataError, Source, base_name, extension_of, read_text
 from labseq_core.data.sequences import Column, Sequences
 
 _USUAL_TOKEN_NAMES = ("token", "word", "form")
@@ -47,6 +47,8 @@ def read_table(
     token = token or next((usual for usual in _USUAL_TOKEN_NAMES if usual in table.header), _USUAL_TOKEN_NAMES[0])
     if sequence is None and SEQUENCE_NAME in table.header:
         sequence = SEQUENCE_NAME
+    if token == label:
+        raise DataError(file, 1, ONE_COLUMN, "choose another column as label, or None for no labels")
     tokens = table.column(token, "token")
     require_filled(file, "token", tokens, table.line_numbers)
     labels = None if label is None else table.column(label, "label")
@@ -60,7 +62,7 @@ def read_table(
 @dataclass
 class _Table:
     file: str
-    header: list[str]
+    header: dict[str, int]  # name -> place
     rows: list[list[str]] = field(default_factory=list)
     line_numbers: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
@@ -71,10 +73,10 @@ class _Table:
 
     def column(self, key: str, role: str) -> list[str]:
         if key not in self.header:
-            cause = f"no column {key!r} in the header, which has {', '.join(map(repr, self.header[:10]))}"
+            cause = f"no column {key!r} in the header, which has {', '.join(map(repr, list(self.header)[:10]))}"
             fix = f"name one of these as {role}, or choose the format conll if the file has no header"
             raise DataError(self.file, 1, cause, fix)
-        place = self.header.index(key)
+        place = self.header[key]
         return [row[place] for row in self.rows]
 
 
@@ -84,9 +86,8 @@ def is_delimiter(delimiter: str) -> bool:
 
 
 def _delimiter(file: str, text: str) -> str:
-    suffix = PurePath(file.lower().removesuffix(".gz")).suffix
     header = text.lstrip("\n").split("\n", 1)[0]
-    return {".tsv": "\t", ".csv": ","}.get(suffix) or ("\t" if "\t" in header else ",")
+    return {".tsv": "\t", ".csv": ","}.get(extension_of(file)) or ("\t" if "\t" in header else ",")
 
 
 def _read_rows(file: str, text: str, delimiter: str, quoted: bool) -> _Table:
@@ -110,11 +111,13 @@ def _read_rows(file: str, text: str, delimiter: str, quoted: bool) -> _Table:
     return table
 
 
-def _header(file: str, line: int, row: list[str]) -> list[str]:
-    header = [cell.strip(" ") for cell in row]
-    doubled = next((name for place, name in enumerate(header) if name in header[:place]), None)
-    if doubled is not None:
-        raise DataError(file, line, f"the header has {doubled!r} twice", "give each column its own name")
+def _header(file: str, line: int, row: list[str]) -> dict[str, int]:
+    header: dict[str, int] = {}
+    for place, cell in enumerate(row):
+        name = cell.strip(" ")
+        if name in header:
+            raise DataError(file, line, f"the header has {name!r} twice", "give each column its own name")
+        header[name] = place
     return header
 
 
@@ -153,6 +156,7 @@ def read_jsonl(source: Source, *, encoding: str = "utf-8", name: str | None = No
     file = base_name(source, name)
     tokens: list[str] = []
     ends: list[int] = []
+    numbers: list[int] = []  # of the lines
     lists: dict[str, list] = {}
     for number, line in enumerate(read_text(source, encoding, name).split("\n"), start=1):
         if line and not line.isspace():
@@ -160,11 +164,17 @@ def read_jsonl(source: Source, *, encoding: str = "utf-8", name: str | None = No
             _require_same_lists(file, number, lists if tokens else None, found)
             tokens += found.pop("tokens")
             ends.append(len(tokens))
+            numbers.append(number)
             for key, values in found.items():
                 lists.setdefault(key, []).extend(values)
     labels = lists.pop("labels", None)
     sequences = build(file, tokens, labels, {}, ends)
-    columns = {key: _json_column(file, key, values) for key, values in lists.items()}
+    columns: dict[str, Column] = {}
+    for key, values in lists.items():
+        columns[key] = column = _json_column(values)
+        if isinstance(column, np.ndarray) and np.isinf(column).any():
+            line = numbers[bisect.bisect_right(ends, int(np.isinf(column).argmax()))]
+            raise DataError(file, line, f"{key!r} has an infinite number", "give finite numbers or null")
     return Sequences(sequences.flat_tokens, sequences.offsets, labels, columns)
 
 
@@ -210,17 +220,18 @@ def _require_same_lists(file: str, number: int, before: dict[str, list] | None, 
         raise DataError(file, number, cause, "give every line the same lists")
 
 
-def _json_column(file: str, key: str, values: list) -> Column:
+def _json_column(values: list) -> Column:
+    """Numbers, of which those too large for a float are infinite, or strings."""
     numeric = all(
         value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values
     )
     if not numeric:
         return ["" if value is None else str(value) for value in values]
+    return np.array([math.nan if value is None else _as_float(value) for value in values])
+
+
+def _as_float(value: float) -> float:
     try:
-        column = np.array([math.nan if value is None else float(value) for value in values])
+        return float(value)
     except OverflowError:
-        column = np.array([math.inf])
-    require(
-        not np.isinf(column).any(), f"{file}: the column {key!r} has an infinite number; give finite numbers or null"
-    )
-    return column
+        return math.inf

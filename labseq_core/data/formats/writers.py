@@ -1,8 +1,9 @@
-"""Writing sequences as CoNLL columns or CSV. What a format cannot hold is refused, never changed silently."""
+"""Writing sequences as CoNLL columns or CSV, gzipped where the name ends in .gz. What a format cannot hold is refused."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import math
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import BinaryIO
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.data.formats.source import FILE_MARKS, base_name, codec_of
+from labseq_core.data.formats.source import FILE_MARKS, base_name, codec_of, extension_of, is_packed
 from labseq_core.data.formats.tabular import SEQUENCE_NAME, is_delimiter
 from labseq_core.data.sequences import Column, Sequences
 
@@ -58,7 +59,7 @@ def write_csv(
     `delimiter=None` is a tab in .tsv files, else a comma.
     """
     if delimiter is None:
-        delimiter = "\t" if isinstance(path, (str, Path)) and str(path).lower().endswith(".tsv") else ","
+        delimiter = "\t" if isinstance(path, (str, Path)) and extension_of(str(path)) == ".tsv" else ","
     require(is_delimiter(delimiter), f"delimiter is {delimiter!r}; give one character")
     columns = _columns(sequences, labels)
     require(SEQUENCE_NAME not in columns, f"a column is named {SEQUENCE_NAME!r}, which the table needs; rename it")
@@ -132,6 +133,6 @@ def _write(path: str | Path | BinaryIO, text: str, encoding: str) -> None:
         path.write(data)
         return
     try:
-        Path(path).write_bytes(data)
+        Path(path).write_bytes(gzip.compress(data, mtime=0) if is_packed(str(path)) else data)
     except OSError as error:
         raise LabSeqError(f"{base_name(path)} cannot be written ({error.strerror}); choose another place") from None

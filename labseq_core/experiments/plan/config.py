@@ -11,11 +11,17 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 
 from labseq_core.checks import LabSeqError, require
-from labseq_core.data.catalogue import dataset_info
+from labseq_core.data.catalogue import CORPORA, dataset_info
+from labseq_core.data.formats.registry import FORMATS
+from labseq_core.data.uploads import is_upload, upload_format
 from labseq_core.evaluation.registry import METRICS
-from labseq_core.features import FeatureTemplate
-from labseq_core.learners.registry import find_method, make_learner, method_options
+from labseq_core.features import TEMPLATES, FeatureTemplate
+from labseq_core.kernels import KERNELS, Kernel
+from labseq_core.learners.plugins import MODULE_PREFIX
+from labseq_core.learners.registry import METHODS, find_method, make_learner, method_options
 from labseq_core.learners.search import require_grid
+from labseq_core.losses import LOSSES
+from labseq_core.registry import Source, from_outside
 
 MAX_METHODS, MAX_FOLDS, MAX_TASKS = 20, 50, 5000
 SEARCH = "|"  # between values to try, on the command line
@@ -65,6 +71,12 @@ class MethodChoice:
             {name: [specs[name].read(value) for value in values] for name, values in self.search.items()}
         )
         return {name: arguments[name] for name in self.search}
+
+    def values(self) -> list:
+        """Of all options, defaults and values to try included, as plain data."""
+        given = make_learner(self.method, **self.options).get_params()
+        values = [*given.values(), *(value for tried in self.grid().values() for value in tried)]
+        return [value.to_dict() if isinstance(value, Kernel) else value for value in values]
 
     def n_fits(self, folds: int) -> int:
         """How many trainings a fold takes; within cross-validation the values chosen are trained once more."""
@@ -228,10 +240,18 @@ class ExperimentConfig:
         """12 hex digits that change with any choice."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:12]
 
+    def from_outside(self) -> dict[str, Source]:
+        """What it uses that came from outside, as "kernel laplace", and from where."""
+        said = [self.to_dict(), *(choice.values() for choice in self.methods)]
+        said += [upload_format(self.dataset)] if is_upload(self.dataset) else []
+        return from_outside(said, METHODS, LOSSES, KERNELS, TEMPLATES, CORPORA, FORMATS, METRICS)
+
     def cli_command(self) -> str:
         """The command that runs the same comparison."""
         methods = ",".join(choice.on_command_line() for choice in self.methods)
-        words = ["labseq", "compare", "--dataset", self.dataset, "--methods", methods]
+        files = dict.fromkeys(source.file for source in self.from_outside().values() if source.is_file)
+        loaded = [word for file in files for word in ("--with", file)]
+        words = ["labseq", *loaded, "compare", "--dataset", self.dataset, "--methods", methods]
         words += ["--features", self.features.template, "--window", str(self.features.window)]
         words += ["--bins", str(self.features.bins)] if self.features.bins else []
         words += ["--columns", ",".join(self.features.columns)] if self.features.columns else []
@@ -254,7 +274,7 @@ class ExperimentConfig:
             shown = ", ".join(map("=".join, zip(arguments, values)))
             learners.append(f"{find_method(choice.method).learner.__name__}({shown})")
             names |= set(_CLASS.findall(f"{learners[-1]} {choice.grid()!r}"))
-        lines.append(f"from labseq_core import {', '.join(sorted(names))}")
+        lines += self._imports(names)
         features = {
             name: value for name, value in self.features.make().get_params().items() if value not in (None, False)
         }
@@ -291,6 +311,24 @@ class ExperimentConfig:
             lines.append(f"        learner.fit(X, train.labels{more})")
         lines.append("        print(learner, evaluate(test.labels, learner.predict(test)).summary())")
         return "\n".join(lines) + "\n"
+
+    def _imports(self, names: set[str]) -> list[str]:
+        """Lines that import classes by name, and what comes from outside without a class."""
+        classes = [*(method.learner for method in METHODS.values()), *KERNELS.values()]
+        module_of = {each.__name__: each.__module__.removeprefix(MODULE_PREFIX) for each in classes}
+        sources = self.from_outside().values()
+        found: dict[str, list[str]] = {}
+        for name in sorted(names):
+            module = module_of.get(name, "labseq_core")
+            found.setdefault("labseq_core" if module.startswith("labseq_core.") else module, []).append(name)
+        for source in sources:
+            found.setdefault(source.file.removesuffix(".py"), [])
+        files = dict.fromkeys(source.file for source in sources if source.is_file)
+        said = [f"# This script must lie beside {', '.join(files)}."] if files else []
+        return said + [
+            f"from {module} import {', '.join(named)}" if named else f"import {module}"
+            for module, named in found.items()
+        ]
 
 
 def _known_keys(cls: type, what: str, data: object) -> dict:

@@ -30,8 +30,8 @@ def l1_paths(run: RunResult) -> dict[str, list[dict]]:
     summary = {row["label"]: row for row in run.summary()}
     paths = {}
     for (method, _), choices in groups.items():
-        rows = sorted((_row(_l1(choice), summary[choice.label]) for choice in choices if choice.label in summary),
-                      key=lambda row: row["l1"])  # fmt: skip
+        known = [choice for choice in choices if summary.get(choice.label, {}).get("used_share_mean") is not None]
+        rows = sorted((_row(_l1(choice), summary[choice.label]) for choice in known), key=lambda row: row["l1"])
         if len({row["l1"] for row in rows}) > 1:
             paths[MethodChoice(method, dict(_without_l1(choices[0]))).label] = rows
     return paths

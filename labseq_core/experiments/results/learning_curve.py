@@ -15,7 +15,7 @@ from labseq_core.data.catalogue import load_dataset
 from labseq_core.evaluation import standard_error
 from labseq_core.evaluation.registry import compared_metrics
 from labseq_core.experiments.plan.config import ExperimentConfig
-from labseq_core.experiments.results.run_results import MEASURED
+from labseq_core.experiments.results.run_results import timed_metrics
 from labseq_core.experiments.run.one_task import data_hash
 from labseq_core.experiments.run.status import RunStatus
 from labseq_core.experiments.service import cancel, predictions, result, status, submit
@@ -103,12 +103,12 @@ def _rows(config: ExperimentConfig) -> list[dict]:
         counts = predictions(run.run_id, row["label"]).counts()
         scores = {}
         for name in (metric.name for metric in compared_metrics()):
-            scores[name] = row.get(name)  # a run from before there was such a metric has none
+            scores[name] = row.get(name)  # a run from before there was such a metric has none; likewise of those timed
             scores[f"{name}_se"] = None if scores[name] is None else standard_error(counts, name)
         rows.append(
             {
                 **run.about(), "sequences": size, "tokens": row["n_train_tokens"], "label": row["label"], **scores,
-                **{name: row[name] for name in MEASURED},
+                **{name: row.get(name) for name in timed_metrics()},
             }
         )  # fmt: skip
     return rows

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from labseq_core.archives import load_archive, save_archive
-from labseq_core.checks import require
+from labseq_core.archives import LoadedArrays, load_archive, names_in, save_archive
+from labseq_core.checks import LabSeqError, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCounts, reliability
 from labseq_core.evaluation.calibration import BINS
+from labseq_core.experiments.plan.config import MAX_FOLDS
 
+_ROUNDING = 1e-9  # of a sum of probabilities
 COLUMNS = ("fold", "sequence", "position", "true", "predicted", "answer", "confidence")
 
 
@@ -105,8 +107,32 @@ class Predictions:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Predictions:
-        arrays, meta = load_archive(data)
-        return cls(meta["labels"], **arrays, probability=meta["probability"])
+        """From a file that may be anybody's: everything is checked before it is used."""
+        fix = "run it again, or export it again where it comes from"
+        arrays, meta = load_archive(data, "predictions", fix)
+        try:
+            return cls._checked(LoadedArrays(arrays), meta)
+        except (LabSeqError, KeyError, TypeError) as problem:
+            cause = problem if isinstance(problem, LabSeqError) else "parts are missing"
+            raise LabSeqError(f"the stored predictions are damaged: {cause}; {fix}") from None
+
+    @classmethod
+    def _checked(cls, loaded: LoadedArrays, meta: dict) -> Predictions:
+        labels, probability = names_in(meta, "labels"), meta["probability"]
+        require(isinstance(probability, bool), "probability is neither true nor false")
+        lengths = loaded.indices("lengths", below=2**31)
+        require(lengths.size > 0 and bool((lengths > 0).all()), "lengths has an empty sequence")
+        n_tokens = int(lengths.sum())
+        folds = loaded.indices("folds", below=MAX_FOLDS, size=len(lengths))
+        codes = [loaded.indices(name, len(labels), n_tokens, np.int32) for name in ("truth", "predicted", "answers")]
+        confidence = loaded.floats("confidence", n_tokens, infinite=True)
+        inside = (confidence >= 0.0) & (confidence <= 1.0 + _ROUNDING) if probability else ~np.isnan(confidence)
+        require(
+            bool(inside.all()),
+            f"confidence holds what is no {'probability' if probability else 'difference of scores'}",
+        )
+        loaded.require_all_taken("predictions")
+        return cls(labels, lengths, folds, *codes, confidence, probability)
 
 
 def archive_bytes(save) -> bytes:

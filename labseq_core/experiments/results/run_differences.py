@@ -32,7 +32,7 @@ def config_entries(config: ExperimentConfig) -> dict[str, str]:
         title = find_method(choice.method).title
         seen[title] += 1
         name = title if seen[title] == 1 else f"{title} ({seen[title]})"
-        entries[name] = choice.label.removeprefix(title).strip(" ()") or "as usual"
+        entries[name] = choice.label.removeprefix(title).removeprefix(" (").removesuffix(")") or "as usual"
         entries |= {f"{name}: {option}": value for option, value in _options(choice, config.seed).items()}
     return entries
 

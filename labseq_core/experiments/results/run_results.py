@@ -20,7 +20,6 @@ from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.places import datasets_directory
 
-MEASURED = tuple(metric.name for metric in metrics_of("timing"))  # different each time
 # Spans count as conlleval counts them; labels that are not BIO have no spans, each token counts by itself.
 SPAN_MODE, TOKEN_MODE = "conlleval", "token"
 
@@ -77,12 +76,12 @@ class RunResult:
 
     def scores(self) -> list[dict]:
         """The rows without what was timed."""
-        about = self.about()
-        return [{**about, **{key: value for key, value in row.items() if key not in MEASURED}} for row in self.rows]
+        about, timed = self.about(), timed_metrics()
+        return [{**about, **{key: value for key, value in row.items() if key not in timed}} for row in self.rows]
 
     def times_csv(self) -> str:
         """What was timed, which is different each time."""
-        names, about = ("label", "fold", *MEASURED), self.about()
+        names, about = ("label", "fold", *timed_metrics()), self.about()
         return table_csv([{**about, **{name: row.get(name) for name in names}} for row in self.rows])
 
     def to_dict(self) -> dict:
@@ -94,6 +93,11 @@ class RunResult:
                       **({"searches": self.searches} if self.searches else {}),
                       **({"failures": self.failures} if self.failures else {})},
         }  # fmt: skip
+
+
+def timed_metrics() -> list[str]:
+    """The columns that are different each time."""
+    return [metric.name for metric in metrics_of("timing")]
 
 
 def table_csv(rows: Sequence[Mapping]) -> str:
@@ -111,7 +115,7 @@ def _mean_and_error(values: list[float]) -> tuple[float | None, float | None]:
     if not values:
         return None, None
     mean = sum(values) / len(values)
-    if len(values) == 1:
+    if len(values) == 1 or not math.isfinite(mean):
         return mean, None
     variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
     return mean, math.sqrt(variance / len(values))

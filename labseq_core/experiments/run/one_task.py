@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+from labseq_core.chain import ChainPotentials
 from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
@@ -79,14 +80,15 @@ def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int |
     fit = _Fit(learner, report)
     watched = parts.dev if choice.watches_development else None
     fit.run(parts.encoded, parts.train.labels, parts.held_out, dev=watched)
-    facts, development = {"data_hash": data_hash(config.dataset)}, None
+    facts, development, dev_scores = {"data_hash": data_hash(config.dataset)}, None, None
     if parts.dev is not None:
-        predicted = learner.predict(parts.encoded_dev)
+        dev_scores = learner._batch(parts.encoded_dev)
+        predicted = learner._predict_by(lambda encoded: dev_scores, parts.encoded_dev)
         fit.end(predicted)
         development = pair_up(parts.dev.labels, predicted)
         if task.point is not None:
             facts["tried"] = {**values, "score": search_score(parts.dev.labels, predicted), "seconds": fit.seconds}
-    return _tested(config, task, fit, parts, facts, development)
+    return _tested(config, task, fit, parts, facts, development, dev_scores)
 
 
 def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
@@ -147,8 +149,9 @@ def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, repor
 
 
 def _tested(
-    config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, facts: dict, development: LabelPairs | None
-) -> TaskOutcome:
+    config: ExperimentConfig, task: Task, fit: _Fit, parts: _Parts, facts: dict, development: LabelPairs | None,
+    dev_scores: ChainPotentials | None,
+) -> TaskOutcome:  # fmt: skip
     """The scores of a trained model, and what pages want of it."""
     learner, test, choice = fit.learner, parts.test, config.methods[task.method]
     begin = time.perf_counter()
@@ -156,7 +159,7 @@ def _tested(
     predict_seconds = time.perf_counter() - begin
     if parts.dev is None:
         fit.end(predicted)
-    said, temperature = _answers(config, learner, parts)
+    said, temperature = _answers(config, learner, parts, dev_scores)
     kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
     tested = Tested(
         labels=pair_up(test.labels, predicted),
@@ -202,13 +205,15 @@ def _options(choice: MethodChoice, learner: SequenceLearner) -> dict:
     return {name: specs[name].plain(getattr(learner, name)) for name in names}
 
 
-def _answers(config: ExperimentConfig, learner: SequenceLearner, parts: _Parts) -> tuple[Answers, float | None]:
+def _answers(
+    config: ExperimentConfig, learner: SequenceLearner, parts: _Parts, dev_scores: ChainPotentials | None
+) -> tuple[Answers, float | None]:
     """What the model says of each token of the test part and how sure it is; with `calibrate` at the temperature that is
     best on the development part, which makes probabilities of any scores.
     """
     if not config.calibrate:
         return answers(learner, parts.encoded_test), None
-    temperature = fit_temperature(learner.potentials(parts.dev), parts.dev.labels, learner.classes_).temperature
+    temperature = fit_temperature(list(dev_scores), parts.dev.labels, learner.classes_).temperature
     marginals = marginals_at(learner.potentials(parts.encoded_test), temperature)
     return Answers(*top_labels(marginals, learner.classes_), True, marginals, list(learner.classes_)), temperature
 
@@ -278,8 +283,8 @@ def _split(
 ) -> tuple[Sequences, Sequences | None, Sequences]:
     """Training, development and test part, without columns that restate the label."""
     dataset = load_dataset(name)
-    answers = dataset_info(name).answer_columns
-    train, dev, test = (part.without_columns(answers) for part in (dataset.train, dataset.dev, dataset.test))
+    telling = dataset_info(name).answer_columns
+    train, dev, test = (part.without_columns(telling) for part in (dataset.train, dataset.dev, dataset.test))
     if sequences:
         train = train.select(range(min(sequences, len(train))))
     if not folds:

@@ -133,13 +133,15 @@ def import_run(source: bytes | str | Path) -> str:
     about, artefacts = _unpacked(source, name)
     try:
         run, tasks = about["run"], about["tasks"]
-        config = ExperimentConfig.from_dict(run["config"])
+        config = _config_of(run["config"], name)
         known = _ID.fullmatch(run["id"])  # it stands on pages
         fits = run["config_hash"] == config.hash == (known and known[1]) and run["state"] == "done"
         fits = fits and [task["label"] for task in tasks] == [task.label for task in tasks_of(config)]
         RunResult.of(run["id"], config, run["versions"], float(run["created"]), run["metrics"]).csv()
         row = {name: run[name] for name in _KEPT} | {**run_row(config), "versions": run["versions"]}
         kept = [{name: task[name] for name in _TASK} for task in tasks]
+    except LabSeqError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError):
         fits = False
     require(fits, f"{name} {_BROKEN}")
@@ -154,6 +156,14 @@ def import_run(source: bytes | str | Path) -> str:
         )
         store.insert({**row, "imported": 1, "fraction": 1.0}, kept, artefacts)
     return run["id"]
+
+
+def _config_of(data: dict, name: str) -> ExperimentConfig:
+    """What it is about; a corpus, method or file from outside that is not here is told."""
+    try:
+        return ExperimentConfig.from_dict(data)
+    except LabSeqError as problem:
+        raise LabSeqError(f"{name} cannot be imported: {problem}") from None
 
 
 def _unpacked(source: bytes | str | Path, name: str) -> tuple[dict, dict[str, bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,7 +43,13 @@ class PenalisedLearner(LinearLearner):
     l1: float
     max_iter: int
     tol: float
-    facts = ("objective_", "n_iter_", "converged_", "stop_reason_", "n_nonzero_")
+    facts: ClassVar[dict[str, type]] = {
+        "objective_": float,
+        "n_iter_": int,
+        "converged_": bool,
+        "stop_reason_": str,
+        "n_nonzero_": int,
+    }
 
     def _loss(self, encoded: EncodedSequences) -> Loss:
         """What is minimised beside the penalties."""

@@ -81,7 +81,10 @@ class BoostingLearner(LinearLearner):
 
     inverse_probability: ClassVar[bool] = True  # the exponential loss; else the log loss
     cost = rounds_cost(5e-10)
-    facts = ("n_rounds_", "best_round_", "n_selected_", "n_observed_", "feature_fraction_", "stop_reason_")
+    facts: ClassVar[dict[str, type]] = {
+        "n_rounds_": int, "best_round_": int, "n_selected_": int, "n_observed_": int, "feature_fraction_": float,
+        "stop_reason_": str,
+    }  # fmt: skip
 
     bound: str
     rounds: int

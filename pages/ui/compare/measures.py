@@ -74,17 +74,21 @@ def _front(found: FinishedRun, summary: list[dict]) -> None:
     chart, story = st.columns([3, 2], gap="large")
     with story:
         score = choose_score(found)
-        on_front = pareto_front(
-            [row["train_seconds_mean"] for row in summary], [row[f"{score.name}_mean"] for row in summary]
-        )
-        st.markdown(words.front_line([names[row["label"]] for row in summary], on_front))
+        front = on_front(summary, score)
+        st.markdown(words.front_line([names[row["label"]] for row in summary], front))
         st.caption(words.FRONT)
         rows = [
             {"label": row["label"], "train_seconds": row["train_seconds_mean"],
              score.name: row[f"{score.name}_mean"], "on_front": chosen}
-            for row, chosen in zip(summary, on_front)
+            for row, chosen in zip(summary, front)
         ]  # fmt: skip
         csv_button("These points as CSV", rows, "front", found)
     with chart:
-        picture = pictures.front_chart(summary, names, on_front, score.name, score.title)
-        charts.draw(picture, "front", pictures.front_text(summary, on_front, score.name, score.title))
+        picture = pictures.front_chart(summary, names, front, score.name, score.title)
+        charts.draw(picture, "front", pictures.front_text(summary, front, score.name, score.title))
+
+
+def on_front(summary: list[dict], score: Metric) -> list[bool]:
+    """Which methods no other one beats in both time and score."""
+    gains = [score.gain(row[f"{score.name}_mean"]) for row in summary]
+    return pareto_front([row["train_seconds_mean"] for row in summary], gains)

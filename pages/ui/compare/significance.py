@@ -28,7 +28,7 @@ def tab(found: FinishedRun) -> None:
         picture = pictures.interval_chart(pairs, names)
         charts.draw(picture, "significance", f"{score.title}. {pictures.interval_text(pairs, names)}")
     with verdict:
-        st.markdown(words.verdict(pairs, names))
+        st.markdown(words.verdict(pairs, names, score))
         st.caption(words.SIGNIFICANCE)
     st.table(pair_table(pairs, names))
     csv_button("All pairs as CSV", pairs, "significance", found, more={"metric": score.name})

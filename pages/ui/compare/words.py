@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from labseq_core.evaluation.metric import Metric
 from labseq_core.experiments import ExperimentConfig
 
 BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "": ""}
@@ -36,12 +37,12 @@ def front_line(names: Sequence[str], on_front: Sequence[bool]) -> str:
     )
 
 
-def verdict(pairs: Sequence[dict], names: dict[str, str]) -> str:
-    """Who is better than whom, as Markdown sentences; winners with most victories first."""
+def verdict(pairs: Sequence[dict], names: dict[str, str], metric: Metric) -> str:
+    """Who is better than whom by a metric, as Markdown sentences; winners with most victories first."""
     wins: dict[str, list[tuple[str, float]]] = {}
     for row in pairs:
         if row["significant"]:
-            better, worse = ("method_a", "method_b") if row["difference"] > 0 else ("method_b", "method_a")
+            better, worse = ("method_a", "method_b") if metric.gain(row["difference"]) > 0 else ("method_b", "method_a")
             wins.setdefault(row[better], []).append((row[worse], row["p_holm"]))
     sentences = [
         f"**{names[winner]}** is better than "

@@ -110,7 +110,7 @@ def _cells() -> Iterator[DeltaGenerator]:
 
 
 def _option_widget(method: str, option: Option, cells: Iterator[DeltaGenerator]) -> Any:
-    help_text = f"{option.help} Allowed: {option.allowed}." + (f" See {option.where}." if option.where else "")
+    help_text = f"{option.about} Allowed: {option.allowed}." + (f" See {option.where}." if option.where else "")
     name = f"{method}.{option.name}"
     if option.kind == "kernel":
         return _kernel_widgets(option, name, help_text, cells)

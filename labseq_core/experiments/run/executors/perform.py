@@ -28,10 +28,10 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool])
 
     Raises `LabSeqError`, or `Cancelled`.
     """
+    if job["upload"]:  # first: the versions of a run name the format of its upload
+        keep_upload(**job["upload"])
     here = versions(job["config"])
     require(job["versions"] == here, _other_version(job["versions"], here))
-    if job["upload"]:
-        keep_upload(**job["upload"])
     config = ExperimentConfig.from_dict(job["config"])
     task = tasks_of(config)[job["task"]]
     _prepare(config.methods[task.method].method, say, stopped)
