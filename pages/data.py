@@ -5,7 +5,7 @@ import streamlit as st
 from labseq_core.data.catalogue import DatasetInfo, fetch_dataset, store_upload
 from labseq_core.data.formats.registry import FORMATS
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
-from labseq_core.data.uploads import SEED, SHARES
+from labseq_core.data.splitting import SEED, SHARES
 from pages.ui import cached as caching
 from pages.ui.choices import corpus as corpus_choice
 from pages.ui.choices import links

@@ -8,6 +8,9 @@ import numpy as np
 
 from labseq_core.checks import require
 
+SHARES = (80, 10, 10)  # per cent of the sequences of an upload for train, dev and test, unless others are chosen
+SEED = 0
+
 
 def k_folds(n_sequences: int, folds: int, seed: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
     """`folds` pairs (train, test) of sorted sequence numbers.

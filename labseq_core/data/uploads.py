@@ -16,14 +16,12 @@ from labseq_core.data.formats.registry import FORMATS, choose_format, read_file
 from labseq_core.data.formats.source import DataError, base_name, read_bytes
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.sequences import Dataset, Sequences
-from labseq_core.data.splitting import split_fractions
+from labseq_core.data.splitting import SEED, SHARES, split_fractions
 from labseq_core.places import user_directory
 from labseq_core.registry import Source as SourceFile
 
 _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")
-SHARES = (80, 10, 10)  # per cent of the sequences for train, dev and test
-SEED = 0
 _UNSAID_SPLIT = {"shares": [80, 10, 10], "seed": 0}  # of ids that say none; it never changes
 _LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
 _SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
