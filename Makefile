@@ -46,9 +46,8 @@ coverage: compiled
 	  -m "not slow and not packaging and not corpus" $(TWINS) | tail -n 1
 	@echo "Everything but browsers, as it is ..."
 	@$(COVERAGE) run -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
-	  -m "not slow and not packaging and not browser"
-	@$(COVERAGE) combine -q
-	@$(COVERAGE) report
+	  -m "not slow and not packaging and not browser"; \
+	  tests=$$?; $(COVERAGE) combine -q && $(COVERAGE) report && exit $$tests
 
 lint: $(VENV)/.installed-for-tests
 	@$(VENV_PYTHON) -m ruff check --quiet .

@@ -109,7 +109,7 @@ def test_how_many_labellings_there_are():
 
 
 def test_the_sentence_stays_when_the_model_changes_and_stands_in_the_link(open_page):
-    app = open_page("inside", tab="HM-SVM")
+    app = open_page("inside", tab="HM-SVM", run="default:margins")
     shown, models = app.selectbox(key="sentence").value, app.segmented_control(key="svm")
     assert "sentence" not in app.query_params
     models.set_value(models.options[0]).run()

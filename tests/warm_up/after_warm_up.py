@@ -109,7 +109,7 @@ def commands() -> None:
 
 
 def views() -> None:
-    with patch("pages.ui.choices.errors.unexpected", raise_it):
+    with patch("pages.ui.frame.errors.unexpected", raise_it):
         for page, choices in VIEWS:
             with doing(page, *choices.values()):
                 assert not seen(page, choices)["problems"]
