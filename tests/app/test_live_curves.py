@@ -10,7 +10,7 @@ import pytest
 from labseq_core.experiments import ExperimentConfig, MethodChoice, TaskStatus, status
 from labseq_core.experiments.store.run_store import RunStore
 from pages.ui.train import live_charts
-from tests.app.conftest import problems, run_until
+from tests.app.conftest import LONG, problems, run_until
 from tests.experiments.runs import trained_here
 
 CRF = TaskStatus(
@@ -102,7 +102,7 @@ def test_a_run_of_an_earlier_version_shows_its_objectives(open_page):
 
 
 def test_the_curves_grow_while_a_run_trains(open_page):
-    app = open_page("train", dataset="pitch-accent", methods="Averaged perceptron", **{"perceptron.epochs": "10000"})
+    app = open_page("train", **LONG)
     next(button for button in app.button if button.label == "Start training").click().run()
 
     def longest(app, name: str) -> int:

@@ -13,7 +13,7 @@ from labseq_core.learners import METHODS, method_options
 from pages.ui.train.cost_words import duration
 from pages.ui.train.cost_words import expected as expected_words
 from pages.ui.train.run_panel import by_method
-from tests.app.conftest import problems, run_until, text
+from tests.app.conftest import LONG, problems, run_until, text
 from tests.experiments.runs import trained_here
 
 
@@ -127,8 +127,7 @@ def test_a_run_from_the_form_to_its_numbers(open_page):
 
 
 def test_a_run_can_be_cancelled(open_page):
-    app = open_page("train", dataset="pitch-accent", methods="Averaged perceptron", folds="10")
-    app.number_input(key="perceptron.epochs").set_value(10_000).run()
+    app = open_page("train", **LONG)
     start(app)
     next(button for button in app.button if button.label == "Cancel").click().run()
     run_until(app, lambda app: not status(run_id(app)).active)
@@ -240,8 +239,7 @@ def test_progress_of_a_method_counts_all_values_of_a_search():
 
 
 def test_a_waiting_run_says_its_place(open_page):
-    long = {"dataset": "pitch-accent", "methods": "Averaged perceptron", "folds": "10", "perceptron.epochs": "10000"}
-    first, second = start(open_page("train", **long, seed="11")), start(open_page("train", **long, seed="12"))
+    first, second = start(open_page("train", **LONG, seed="11")), start(open_page("train", **LONG, seed="12"))
     run_until(first, lambda app: status(run_id(first)).state == "running")
     second.run()
     (progress,) = [each for each in second.get("progress") if "place" in each.proto.text]
