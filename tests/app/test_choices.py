@@ -149,6 +149,23 @@ def test_what_was_chosen_on_a_page_is_there_again_after_another(open_page):
     assert widget(app, "dataset").value == "toy-pos", "one choice for all pages"
 
 
+def test_a_lesson_leads_to_its_choices_and_forgets_no_others(open_page):
+    app = open_page("inside", tab="HM-SVM", run="default:margins", svm="rescale=none, linear")
+    app.query_params.clear()
+    app.query_params.update({"threshold": "0.55", "run": "default:spanish-ner"})
+    app.switch_page("pages/abstain.py").run()
+    app.query_params.clear()
+    app.query_params.update({"lesson": "losses", "figures": "SVG"})
+    app.switch_page("pages/learn.py").run()
+    next(button for button in app.button if button.label == "Support sequences of the hinge loss").click().run()
+    assert app.title[0].value == "Inside"
+    assert "svm" not in app.query_params, "the link says nothing of it"
+    assert app.query_params["figures"] == "SVG"
+    app.query_params.clear()
+    app.switch_page("pages/abstain.py").run()
+    assert widget(app, "threshold").value == 0.55, "another page is as it was left"
+
+
 def test_the_same_name_on_two_pages_is_two_choices(open_page):
     app = open_page("data", dataset="toy-pos", page="3")
     app.query_params.clear()

@@ -6,15 +6,18 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.ui.choices.registry import DATASET, INSTEAD, RUN
 from pages.ui.choices.visit import visit
 
 Choices = dict[str, str | list[str]]  # by their names in the URL
 
 
 def open_page(page: str, choices: Choices, fresh: bool = False) -> None:
-    """Go there with these choices made. fresh: and no others, whatever was chosen there before."""
+    """Go there with these choices made. fresh: and no others, whatever run, corpus and views were chosen there before."""
     if fresh:
         visit().forget_page(page)
+        for choice in (RUN, INSTEAD, DATASET):
+            choice.forget()
     st.switch_page(f"pages/{page}.py", query_params=choices)
 
 

@@ -72,8 +72,8 @@ class Visit:
         self.kept.pop(place, None)
 
     def forget_page(self, page: str) -> None:
-        """All that was chosen there, and what holds for all pages."""
-        for place in [place for place in self.kept if place[0] in ("", page)]:
+        """All that was chosen there."""
+        for place in [place for place in self.kept if place[0] == page]:
             del self.kept[place]
 
     def _put(self, place: Place, texts: Sequence[str]) -> None:
