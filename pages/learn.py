@@ -7,7 +7,7 @@ from pages.ui.choices.registry import Learn
 from pages.ui.frame import preparing
 from pages.ui.frame.navigation import begin_page
 from pages.ui.learn.lessons import LESSONS, Lesson
-from pages.ui.learn.properties import METHODS, PROPERTIES, Cell
+from pages.ui.learn.properties import COMPARED, PROPERTIES, Cell
 
 TABLE = "properties"
 _WIDTHS = [3, 2, 2, 2, 2]
@@ -37,17 +37,17 @@ def properties() -> None:
     st.markdown("After thesis, Table 5.2. **Every cell is a link** to a place where it can be seen on real results.")
     with st.container(key="properties"):
         with st.container(key="properties-head"):
-            for column, name in zip(st.columns(_WIDTHS), ("Property", *METHODS), strict=True):
+            for column, name in zip(st.columns(_WIDTHS), ("Property", *COMPARED), strict=True):
                 column.markdown(f"**{name}**")
         for name, kept in PROPERTIES.items():
             first, *others = st.columns(_WIDTHS, vertical_alignment="center", border=False)
             first.markdown(f"**{name}**: {kept.meaning}")
-            for column, method, cell in zip(others, METHODS, kept.cells, strict=True):
+            for column, method, cell in zip(others, COMPARED, kept.cells, strict=True):
                 with column:
                     cell_link(name, method, cell)
     with st.expander("What each link shows", icon=":material/menu_book:"):
         for name, kept in PROPERTIES.items():
-            lines = [f"- {method}, *{cell.says}*: {cell.look_for}" for method, cell in zip(METHODS, kept.cells)]
+            lines = [f"- {method}, *{cell.says}*: {cell.look_for}" for method, cell in zip(COMPARED, kept.cells)]
             st.markdown(f"**{name}**\n" + "\n".join(lines))
 
 

@@ -16,7 +16,7 @@ from pages.ui.start.type_sentence import labelled_live
 from pages.ui.train.form_link import form_choices
 from pages.ui.train.presets import to_try
 
-METHODS = """
+ABOUT_METHODS = """
 - A **CRF** makes the right labelling as probable as it can, given the whole sentence.
 - An **HM-SVM** makes it win by a margin over every other labelling; only the hard sentences count.
 - A **Gaussian process** (GP sequence classification) learns smooth functions by a kernel, and knows how sure it is.
@@ -39,7 +39,7 @@ def comparison(shown: FinishedRun) -> None:
     with chart:
         st.header(info.title)
         charts.draw(charts.score_bars(summary, info.bayes_test_accuracy), "start", charts.score_text(summary))
-        st.markdown(METHODS)
+        st.markdown(ABOUT_METHODS)
     with story:
         st.header("What you see")
         st.markdown(info.description)

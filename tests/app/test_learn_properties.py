@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from labseq_core.serving.settings import app_path
 from labseq_core.warm_up import ahead
-from pages.ui.learn.properties import METHODS, PROPERTIES, Cell
+from pages.ui.learn.properties import COMPARED, PROPERTIES, Cell
 from tests.app.conftest import SECONDS_PER_RUN, problems, text
 
 THESIS = {
@@ -51,7 +51,7 @@ PROMISED = {
     ("Computation", "GPSC"): "forward",
 }
 CELLS = {
-    (name, method): cell for name, kept in PROPERTIES.items() for method, cell in zip(METHODS, kept.cells, strict=True)
+    (name, method): cell for name, kept in PROPERTIES.items() for method, cell in zip(COMPARED, kept.cells, strict=True)
 }
 
 
@@ -91,7 +91,7 @@ def asked(value: str | list[str]) -> list[str]:
 
 def test_the_table_is_that_of_the_thesis():
     assert {name: [cell.says for cell in kept.cells] for name, kept in PROPERTIES.items()} == THESIS
-    assert METHODS == ("CRF", "Boosting", "HM-SVM", "GPSC")
+    assert COMPARED == ("CRF", "Boosting", "HM-SVM", "GPSC")
 
 
 def test_every_cell_says_its_method_and_what_to_look_for(visitor):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-METHODS = ("CRF", "Boosting", "HM-SVM", "GPSC")
+COMPARED = ("CRF", "Boosting", "HM-SVM", "GPSC")
 _GP = "GP sequence classification"
 _ALIKE = "default:margin-distribution"  # CRF, boosting and HM-SVM on one corpus with the same attributes
 
@@ -22,7 +22,7 @@ class Cell:
 @dataclass(frozen=True)
 class Property:
     meaning: str
-    cells: tuple[Cell, ...]  # in the order of METHODS
+    cells: tuple[Cell, ...]  # in the order of COMPARED
 
 
 def _cell(says: str, look_for: str, page: str, **choices: str | list[str]) -> Cell:

@@ -32,7 +32,7 @@ def choose_sentence(found: FinishedRun) -> data.Asked:
 def choose_methods(found: FinishedRun) -> dict[str, str]:
     """Labels of the methods to show side by side, by their short names; all where none is chosen."""
     names = {short: label for label, short in short_names(found.config.methods).items() if label in found.per_label}
-    chosen = OneSequence.beside.choose("Methods", list(names), list(names), help=words.METHODS)
+    chosen = OneSequence.beside.choose("Methods", list(names), list(names), help=words.METHODS_SHOWN)
     return {name: names[name] for name in names if name in chosen} or names
 
 

@@ -34,7 +34,7 @@ NUMBER = (
     "Sentences of the part that the models were scored on, numbered as on the Compare page. A change drops typed words."
 )
 WORDS = "Words, separated by blanks. Press Enter to label them anew. The address of the page keeps them."
-METHODS = "The methods of this run to show side by side; none: all of them."
+METHODS_SHOWN = "The methods of this run to show side by side; none: all of them."
 VIEW = "What to see of this model. Choices made in one view are kept while another one is open."
 MODEL = "The model that everything from here on is about."
 POSITION = "The word that everything below is about; at first the one of which the model is least sure."
