@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections import Counter
 
 import pytest
@@ -24,6 +25,7 @@ from pages.ui.choices.registry import (
     check_names,
     form_choice,
 )
+from pages.ui.choices.visit import UNDER_WAY
 from pages.ui.learn.lessons import LESSONS
 from pages.ui.learn.properties import PROPERTIES
 from pages.ui.train.presets import _KERNEL, _MORE_CONTEXT, _NO_CONTEXT, _PENALTY
@@ -181,6 +183,7 @@ def test_back_takes_a_choice_back(open_page):
     before = dict(app.query_params)
     usual = widget(app, "round").value
     widget(app, "round").set_value(3).run()
+    time.sleep(1.2 * UNDER_WAY)
     app.query_params.clear()
     app.query_params.update(before)
     app.run()
@@ -188,14 +191,17 @@ def test_back_takes_a_choice_back(open_page):
     assert widget(app, "round").value == usual
 
 
-def test_an_address_that_is_late_takes_nothing_back(open_page):
-    """Two quick clicks: the second comes with the address of before the first."""
+@pytest.mark.parametrize("by_a_choice", [True, False])
+def test_an_address_that_is_late_takes_nothing_back(open_page, by_a_choice):
+    """Two quick clicks: the second, of a choice or of a button, comes with the address of before the first."""
     app = open_page("inside", tab="Boosting", run="default:boosting")
     before = dict(app.query_params)
     widget(app, "round").set_value(3).run()
     app.query_params.clear()
     app.query_params.update(before)
-    widget(app, "boosted").set_value("loose").run()
+    if by_a_choice:
+        widget(app, "boosted").set_value("loose")
+    app.run()
     assert widget(app, "round").value == 3
     assert app.query_params["round"] == "3"
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice
 from labseq_core.experiments.store.run_store import RunStore
+from pages.ui.choices.visit import UNDER_WAY
 from tests.browser.conftest import new_profile
 from tests.browser.screen import differences, enter, numbers, pick, pill, press, shown, slide, tab, toggle
 from tests.browser.server import Dashboard, settle
@@ -296,6 +297,7 @@ def test_back_takes_choices_back_one_by_one(visit):
         screens.append((page.url, shown(page)))
     assert len({address for address, _ in screens}) == 3
     for address, screen in reversed(screens[:-1]):
+        page.wait_for_timeout(1200 * UNDER_WAY)
         page.go_back()
         settle(page)
         assert page.url == address

@@ -62,7 +62,6 @@ class Choice:
     def change(self, *texts: str) -> None:
         """Choose; nothing takes the choice back. Choices about what was chosen before are forgotten."""
         now = visit()
-        now.chose = True
         now.choose(self.place, texts) if texts else now.forget(self.place)
         for other in self.dependents:
             now.forget(other.place)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
 
 _KEY = "visit"
+UNDER_WAY = 0.5  # seconds that a new address may take to the browser and back
 Place = tuple[str, str]  # a page, empty for what is chosen once for all of them, and a name in the URL
 
 
@@ -20,14 +22,16 @@ class Visit:
     # What a part of a page took by itself, such as the newest run: the part, and what it took.
     implied: dict[Place, tuple[str, str]] = field(default_factory=dict)
     in_url: set[Place] = field(default_factory=set)  # put there by the last run of this page
-    chose: bool = False  # a widget has just been changed
+    put_at: float = 0.0  # when something was last put there
 
     def begin(self, page: str) -> None:
-        """Before a page runs. What it had put into the URL and is not there any more was taken back by the Back button."""
-        if page == self.page and not self.chose:
+        """Before a page runs. What it had put into the URL and is not there any more was taken back by the Back button; or the
+        browser does not have it yet, after two quick clicks.
+        """
+        if page == self.page and time.monotonic() - self.put_at > UNDER_WAY:
             for place in [place for place in self.in_url if place[1] not in st.query_params]:
                 self.kept.pop(place, None)
-        self.page, self.chose = page, False
+        self.page = page
         self.in_url = {place for place in self.in_url if place[1] in st.query_params and place[0] in ("", page)}
 
     def texts(self, place: Place) -> list[str]:
@@ -79,7 +83,7 @@ class Visit:
     def _put(self, place: Place, texts: Sequence[str]) -> None:
         self.in_url.add(place)
         if st.query_params.get_all(place[1]) != list(texts):
-            st.query_params[place[1]] = list(texts)
+            st.query_params[place[1]], self.put_at = list(texts), time.monotonic()
 
 
 def visit() -> Visit:
