@@ -16,9 +16,9 @@ from pages.ui.train import run_panel
 from pages.ui.train.recipe import recipe
 
 
-def save_everything(found: FinishedRun) -> None:
+def save_everything(run: FinishedRun) -> None:
     st.download_button(
-        "Everything as zip", lambda: caching_compare.everything(found), file_name("run", found.run_id, ending="zip"),
+        "Everything as zip", lambda: caching_compare.everything(run), file_name("run", run.run_id, ending="zip"),
         "application/zip", on_click="ignore", icon=":material/folder_zip:", width="stretch",
         help="Configuration, versions and all tables as CSV, with every prediction; of runs of your own the models too.",
     )  # fmt: skip
@@ -28,15 +28,15 @@ begin_page("compare")
 st.title("Compare")
 chosen, saving = st.columns([4, 1], vertical_alignment="bottom")
 with chosen:
-    found = choose_run()
-if found is None:
+    run = choose_run()
+if run is None:
     st.stop()
 with saving:
-    save_everything(found)
-run_panel.warn_of_failures(found)
+    save_everything(run)
+run_panel.warn_of_failures(run)
 for title, container in Compare.view.tabs(list(COMPARE_TABS)):
     with container, shown_errors():
-        COMPARE_TABS[title].draw(found)
+        COMPARE_TABS[title].draw(run)
 st.header("Repeat this run")
-st.caption(caching.provenance(found))
-recipe(found.config, links.permalink(run=found.run_id))
+st.caption(caching.provenance(run))
+recipe(run.config, links.permalink(run=run.run_id))

@@ -62,21 +62,21 @@ def watch(run_id: str) -> None:
     if now.state != "done":
         return
     st.caption(caching.run_line(run_id))
-    found = caching.finished(run_id)
-    run_panel.warn_of_failures(found)
+    run = caching.finished(run_id)
+    run_panel.warn_of_failures(run)
     st.success("Finished.", icon=":material/check_circle:")
     links.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
-    scores(found)
+    scores(run)
     curves = live_charts.curve_rows(now.tasks)
     if curves:
-        csv_button("Objectives and accuracies as CSV", curves, "iterations", found)
+        csv_button("Objectives and accuracies as CSV", curves, "iterations", run)
 
 
-def scores(found: FinishedRun) -> None:
-    summary, best = found.summary(), caching.best_accuracy(found.config.dataset)
+def scores(run: FinishedRun) -> None:
+    summary, best = run.summary(), caching.best_accuracy(run.config.dataset)
     charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
     st.table(summary_table(summary))
-    csv_button("These scores as CSV", summary, "summary", found)
+    csv_button("These scores as CSV", summary, "summary", run)
 
 
 def expect(dataset: str) -> None:

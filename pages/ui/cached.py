@@ -126,12 +126,12 @@ def usable_columns(info: DatasetInfo) -> list[str]:
 
 def defaults() -> dict[str, FinishedRun]:
     """The results that are shown before any click."""
-    return {name: FinishedRun.bundled(found) for name, found in default_results().items()}
+    return {name: FinishedRun.bundled(run) for name, run in default_results().items()}
 
 
 def corpus_defaults() -> dict[str, FinishedRun]:
     """Those that compare methods on a corpus, by its name."""
-    return {name: found for name, found in defaults().items() if name == found.config.dataset}
+    return {name: run for name, run in defaults().items() if name == run.config.dataset}
 
 
 @st.cache_data(show_spinner=False)
@@ -257,9 +257,9 @@ def finished_runs(shown: Shown = any_method, first: str = "") -> dict[str, str]:
     """
     fitting = [name for name, method in METHODS.items() if shown(method.learner)]
     done = {run.run_id: _run_line(run) for run in list_finished(RUNS_OFFERED, fitting)}
-    always = [found for found in defaults().values() if {each.method for each in found.config.methods} & {*fitting}]
-    always.sort(key=lambda found: found.run_id != f"default:{first}")
-    return done | {found.run_id: default_line(found) for found in always}
+    always = [run for run in defaults().values() if {each.method for each in run.config.methods} & {*fitting}]
+    always.sort(key=lambda run: run.run_id != f"default:{first}")
+    return done | {run.run_id: default_line(run) for run in always}
 
 
 def are_more(offered: Iterable[str]) -> bool:
@@ -269,7 +269,7 @@ def are_more(offered: Iterable[str]) -> bool:
 
 def run_line(run_id: str) -> str:
     """One line that tells a run from others."""
-    known = [found for found in defaults().values() if found.run_id == run_id]
+    known = [run for run in defaults().values() if run.run_id == run_id]
     return default_line(known[0]) if known else _run_line(summary(run_id))
 
 
@@ -278,9 +278,9 @@ def _run_line(run: RunSummary) -> str:
     return _line(run.dataset, run.labels, features, run.folds, run.seed, run.run_id)
 
 
-def default_line(found: RunResult) -> str:
+def default_line(run: RunResult) -> str:
     """One line that tells a default result from others."""
-    config = found.config
+    config = run.config
     labels = tuple(choice.label for choice in config.methods)
     return _line(config.dataset, labels, config.features.label, config.folds, config.seed, "comes with LabSeq")
 
@@ -336,11 +336,11 @@ def best_accuracy(dataset: str) -> float | None:
     return info.bayes_test_accuracy if info else None
 
 
-def provenance(found: RunResult) -> str:
+def provenance(run: RunResult) -> str:
     """What a result was made from and with."""
-    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.created))
-    return f"Run {found.run_id}, {when}; configuration {found.config.hash}, data {found.data_hash}; {versions}."
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
+    return f"Run {run.run_id}, {when}; configuration {run.config.hash}, data {run.data_hash}; {versions}."
 
 
 def first_number(page: int) -> int:

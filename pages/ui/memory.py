@@ -21,15 +21,15 @@ class FinishedRun(RunResult):
     version: str = ""  # what tells it from another run of the same id
 
     @classmethod
-    def trained(cls, found: RunResult, finished: float | None) -> FinishedRun:
+    def trained(cls, run: RunResult, finished: float | None) -> FinishedRun:
         """A run of the store, which was finished at this time."""
-        return cls(**vars(found), version=repr(finished))
+        return cls(**vars(run), version=repr(finished))
 
     @classmethod
-    def bundled(cls, found: RunResult) -> FinishedRun:
+    def bundled(cls, run: RunResult) -> FinishedRun:
         """A result that comes with LabSeq."""
-        made = sorted(found.versions.items())
-        return cls(**vars(found), version=repr((found.config.hash, found.created, made)))
+        made = sorted(run.versions.items())
+        return cls(**vars(run), version=repr((run.config.hash, run.created, made)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FinishedRun) and key_of(self) == key_of(other)

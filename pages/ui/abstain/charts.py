@@ -96,7 +96,7 @@ def _thinned(curve: AbstentionCurve) -> np.ndarray:
 
 
 @kept
-def reliability(found: Mapping[str, Calibration]) -> go.Figure:
+def reliability(calibrations: Mapping[str, Calibration]) -> go.Figure:
     """Promised against kept, a line per method; the grey line is where both are equal."""
     figure = go.Figure()
     figure.add_scatter(
@@ -104,7 +104,7 @@ def reliability(found: Mapping[str, Calibration]) -> go.Figure:
         hoverinfo="skip",
     )  # fmt: skip
     lowest = 1.0
-    for place, (name, scores) in enumerate(found.items()):
+    for place, (name, scores) in enumerate(calibrations.items()):
         own, rows = look(place), [row for row in scores.reliability if row.tokens]
         lowest = min([lowest, *(min(row.confidence, row.accuracy) for row in rows)])
         figure.add_scatter(
@@ -121,7 +121,7 @@ def reliability(found: Mapping[str, Calibration]) -> go.Figure:
     return figure
 
 
-def reliability_text(found: Mapping[str, Calibration]) -> str:
+def reliability_text(calibrations: Mapping[str, Calibration]) -> str:
     """What `reliability` shows, in words."""
-    shown = ", ".join(f"{name} {scores.ece:.3f}" for name, scores in found.items())
+    shown = ", ".join(f"{name} {scores.ece:.3f}" for name, scores in calibrations.items())
     return f"Reliability diagram: share of right tokens against confidence. Expected calibration error: {shown}"

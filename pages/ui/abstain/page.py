@@ -30,31 +30,31 @@ _WITHHELD, _RELIABILITY = "Withheld tokens", "Reliability"
 
 def page() -> None:
     """Curves, figures at the threshold, withheld tokens, calibration."""
-    found = choose_run(has_probabilities, words.OTHERWISE, DEFAULT)
-    if found is None:
+    run = choose_run(has_probabilities, words.OTHERWISE, DEFAULT)
+    if run is None:
         return
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    labels = _shown_methods(found)
-    curves = {name: caching.abstention(found, label) for name, label in labels.items()}
+    labels = _shown_methods(run)
+    curves = {name: caching.abstention(run, label) for name, label in labels.items()}
     threshold = Abstain.threshold.choose("Threshold", 0.0, 1.0, _THRESHOLD, st.slider, step=0.01, help=words.THRESHOLD)
     rows = compare_at(curves, threshold)
-    part = caching.scored_text(found)
-    st.caption(words.setting(part.n_tokens, len(part.tokens), found.config.folds))
+    part = caching.scored_text(run)
+    st.caption(words.setting(part.n_tokens, len(part.tokens), run.config.folds))
     _curves(curves, rows)
-    _figures(found, curves, rows, threshold)
+    _figures(run, curves, rows, threshold)
     if Abstain.below.buttons("Show", [_WITHHELD, _RELIABILITY]) == _WITHHELD:
-        _withheld(found, labels, rows)
+        _withheld(run, labels, rows)
     else:
-        _calibration(found, {name: label for name, label in labels.items() if curves[name].calibrated})
+        _calibration(run, {name: label for name, label in labels.items() if curves[name].calibrated})
 
 
-def _shown_methods(found: FinishedRun) -> dict[str, str]:
+def _shown_methods(run: FinishedRun) -> dict[str, str]:
     """By the name that stands on the page: labels of methods with probabilities and, if wanted, of the others."""
-    sure = _sure(found)
-    others = [choice for choice in found.config.methods if choice not in sure and choice.label in found.per_label]
-    names = short_names(found.config.methods)
+    sure = _sure(run)
+    others = [choice for choice in run.config.methods if choice not in sure and choice.label in run.per_label]
+    names = short_names(run.config.methods)
     wanted = bool(others) and Abstain.gaps.choose("Add methods without probabilities, by score gap", help=words.GAPS)
     labels = {names[choice.label]: choice.label for choice in sure}
     if wanted:
@@ -87,16 +87,14 @@ def _clicked(point: float | list) -> None:
         Abstain.below.change(_WITHHELD)
 
 
-def _figures(found: FinishedRun, curves: Mapping[str, AbstentionCurve], rows: list[dict], threshold: float) -> None:
+def _figures(run: FinishedRun, curves: Mapping[str, AbstentionCurve], rows: list[dict], threshold: float) -> None:
     st.header("At this threshold")
     st.table(_table(rows))
     with st.container(horizontal=True):
         help_text = "Every step of every curve with full precision."
-        csv_button(
-            "All curves as CSV", partial(curves_csv, curves), "abstention", found, main=True, help_text=help_text
-        )
-        csv_button("This table as CSV", rows, "at-threshold", found, more={"at": threshold})
-        csv_button("Table of thresholds as CSV", threshold_table(curves, _TABLE), "thresholds", found)
+        csv_button("All curves as CSV", partial(curves_csv, curves), "abstention", run, main=True, help_text=help_text)
+        csv_button("This table as CSV", rows, "at-threshold", run, more={"at": threshold})
+        csv_button("Table of thresholds as CSV", threshold_table(curves, _TABLE), "thresholds", run)
 
 
 def _table(rows: list[dict]) -> pd.DataFrame:
@@ -124,19 +122,19 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def _withheld(found: FinishedRun, labels: Mapping[str, str], figures: list[dict]) -> None:
+def _withheld(run: FinishedRun, labels: Mapping[str, str], figures: list[dict]) -> None:
     st.header("Withheld tokens")
-    name = Abstain.model.buttons("Method", list(labels), _first_seen(found, labels))
+    name = Abstain.model.buttons("Method", list(labels), _first_seen(run, labels))
     row = next(row for row in figures if row["method"] == name)
     st.markdown(words.gain(row))
-    part, given = caching.scored_text(found), caching.answers_of(found, labels[name])
+    part, given = caching.scored_text(run), caching.answers_of(run, labels[name])
     rows = withheld_rows(part.tokens, part.labels, given, row["threshold"])
     if not rows:
         st.info("Nothing is withheld at this threshold: move the slider to the right.", icon=":material/info:")
         return
     st.markdown(words.withheld_line(rows, part.n_tokens))
     csv_button(
-        "Withheld tokens as CSV", partial(withheld_csv, rows), "withheld", found, labels[name],
+        "Withheld tokens as CSV", partial(withheld_csv, rows), "withheld", run, labels[name],
         {"threshold": row["threshold"]},
         help_text="Every withheld token with truth, prediction and confidence; sequences and positions are counted from 1.",
     )  # fmt: skip
@@ -151,24 +149,24 @@ def _withheld(found: FinishedRun, labels: Mapping[str, str], figures: list[dict]
     st.html(tokens.withheld(shown, *columns, confidence, row["threshold"], given.probability, all_labels))
 
 
-def _sure(found: FinishedRun) -> list[MethodChoice]:
+def _sure(run: FinishedRun) -> list[MethodChoice]:
     """Methods with probabilities: of their own, or by calibration on development data."""
     return [
         choice
-        for choice in found.config.methods
-        if choice.label in found.per_label and caching.said(found, choice.label).probability
+        for choice in run.config.methods
+        if choice.label in run.per_label and caching.said(run, choice.label).probability
     ]
 
 
-def _first_seen(found: FinishedRun, labels: Mapping[str, str]) -> str:
+def _first_seen(run: FinishedRun, labels: Mapping[str, str]) -> str:
     """The method to begin with: the last with probabilities, which has most behind it."""
-    sure = [choice.label for choice in _sure(found)]
+    sure = [choice.label for choice in _sure(run)]
     return [name for name, label in labels.items() if label in sure][-1]
 
 
-def _calibration(found: FinishedRun, labels: Mapping[str, str]) -> None:
+def _calibration(run: FinishedRun, labels: Mapping[str, str]) -> None:
     st.header("Do the probabilities keep their word?")
-    scores = {name: caching.calibration_of(found, label) for name, label in labels.items()}
+    scores = {name: caching.calibration_of(run, label) for name, label in labels.items()}
     chart, figures = st.columns([3, 2], gap="large")
     with chart:
         st.caption(words.CALIBRATION)
@@ -181,9 +179,9 @@ def _calibration(found: FinishedRun, labels: Mapping[str, str]) -> None:
         st.table(pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method"))
         st.markdown(words.CALIBRATION_GLOSSARY)
         bins = [{"method": name, **vars(row)} for name, each in scores.items() for row in each.reliability]
-        csv_button("These points as CSV", bins, "reliability", found)
+        csv_button("These points as CSV", bins, "reliability", run)
         means = [
             {"method": name, "log_loss": each.log_loss, "brier": each.brier, "ece": each.ece}
             for name, each in scores.items()
         ]
-        csv_button("These scores as CSV", means, "calibration", found)
+        csv_button("These scores as CSV", means, "calibration", run)

@@ -47,9 +47,9 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
     return caching.finished(chosen)
 
 
-def shown_choices(found: FinishedRun, shown: caching.Shown) -> list:
+def shown_choices(run: FinishedRun, shown: caching.Shown) -> list:
     """The methods of a run, with their options, that can be shown."""
-    return [choice for choice in found.config.methods if shown(find_method(choice.method).learner)]
+    return [choice for choice in run.config.methods if shown(find_method(choice.method).learner)]
 
 
 def nothing_yet() -> None:

@@ -48,9 +48,9 @@ def cell_name(true: str, predicted: str) -> str:
     return f"{true} → {predicted}"
 
 
-def choose_cell(found: FinishedRun, label: str) -> Cell:
+def choose_cell(run: FinishedRun, label: str) -> Cell:
     """The matrix of a method, in which a cell is chosen by a click or from a list."""
-    labels, counts = _counted(found, label)
+    labels, counts = _counted(run, label)
     cells = ordered_cells(labels, counts)
     st.header("What is taken for what")
     st.caption(_HELP)
@@ -63,28 +63,28 @@ def choose_cell(found: FinishedRun, label: str) -> Cell:
     return cells[wanted]
 
 
-def save_matrix(found: FinishedRun, label: str) -> None:
+def save_matrix(run: FinishedRun, label: str) -> None:
     """A button that saves the whole matrix, a row per cell."""
-    labels, counts = _counted(found, label)
+    labels, counts = _counted(run, label)
     rows = [
         {"method": label, "true": true, "predicted": predicted, "tokens": count}
         for true, row in zip(labels, counts)
         for predicted, count in zip(labels, row)
     ]
-    csv_button("This matrix as CSV", rows, "confusion", found, label)
+    csv_button("This matrix as CSV", rows, "confusion", run, label)
 
 
-def sentences_of(found: FinishedRun, label: str, cell: Cell) -> None:
+def sentences_of(run: FinishedRun, label: str, cell: Cell) -> None:
     """The sentences that a cell counts, with the labels of all methods."""
-    places = caching_compare.mistaken(found, label, cell.true, cell.predicted)
+    places = caching_compare.mistaken(run, label, cell.true, cell.predicted)
     st.header("The sentences of this cell")
     st.text(cell_line(label, cell, len(places)))
-    leaf_through(found, places, Compare.mistakes)
+    leaf_through(run, places, Compare.mistakes)
 
 
-def _counted(found: FinishedRun, label: str) -> tuple[list[str], list[list[int]]]:
+def _counted(run: FinishedRun, label: str) -> tuple[list[str], list[list[int]]]:
     """Labels, and counts[true][predicted]."""
-    return found.confusion[label]["labels"], found.confusion[label]["counts"]
+    return run.confusion[label]["labels"], run.confusion[label]["counts"]
 
 
 def ordered_cells(labels: list[str], counts: list[list[int]]) -> dict[str, Cell]:

@@ -13,25 +13,25 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.memory import FinishedRun
 
 
-def tab(found: FinishedRun) -> None:
+def tab(run: FinishedRun) -> None:
     st.header("Label by label, every method")
     st.caption("Each token counts by itself. The most frequent label is on top.")
-    names = short_names(found.config.methods)
-    charts.draw(pictures.label_dots(found.per_label, names), "labels", pictures.label_text(found.per_label))
-    rows = [{"method": label, **row} for label, own in found.per_label.items() for row in own]
-    csv_button("All labels as CSV", rows, "labels", found)
-    _one_method(found)
+    names = short_names(run.config.methods)
+    charts.draw(pictures.label_dots(run.per_label, names), "labels", pictures.label_text(run.per_label))
+    rows = [{"method": label, **row} for label, own in run.per_label.items() for row in own]
+    csv_button("All labels as CSV", rows, "labels", run)
+    _one_method(run)
 
 
-def _one_method(found: FinishedRun) -> None:
-    labels = list(found.per_label)
+def _one_method(run: FinishedRun) -> None:
+    labels = list(run.per_label)
     label = Compare.method.buttons("Method", labels, labels[-1])
     table, matrix = st.columns([2, 3], gap="large")
     with matrix:
-        cell = confusion.choose_cell(found, label)
+        cell = confusion.choose_cell(run, label)
     with table:
         st.header(f"Scores of {label}")
-        st.dataframe(found.per_label[label], hide_index=True, column_config=metrics.column_formats())
+        st.dataframe(run.per_label[label], hide_index=True, column_config=metrics.column_formats())
         st.caption("Support: how many tokens truly have the label.")
-        confusion.save_matrix(found, label)
-    confusion.sentences_of(found, label, cell)
+        confusion.save_matrix(run, label)
+    confusion.sentences_of(run, label, cell)

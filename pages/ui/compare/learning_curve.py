@@ -29,36 +29,36 @@ from pages.ui.memory import FinishedRun
 _INTERVAL = 1.5  # seconds between two looks
 
 
-def tab(found: FinishedRun) -> None:
+def tab(run: FinishedRun) -> None:
     st.header("What more training data buys")
     st.caption(words.CURVE)
-    prepared = caching_compare.prepared_curve(found.config)
-    now = curve_status(found.config)
+    prepared = caching_compare.prepared_curve(run.config)
+    now = curve_status(run.config)
     if now.done:
-        _curve(found, found.config, caching_compare.finished_curve(found.config, now))
+        _curve(run, run.config, caching_compare.finished_curve(run.config, now))
     elif prepared:
-        _curve(found, found.config, prepared)
+        _curve(run, run.config, prepared)
     else:
-        _not_made(found, now)
+        _not_made(run, now)
 
 
-def _not_made(found: FinishedRun, now: CurveStatus) -> None:
+def _not_made(run: FinishedRun, now: CurveStatus) -> None:
     for error in now.errors:
         st.warning(error, icon=":material/error:")
     if now.active:
-        st.fragment(_progress, run_every=_INTERVAL)(found.config)
+        st.fragment(_progress, run_every=_INTERVAL)(run.config)
     else:
         st.markdown(words.to_make(len(now.runs)))
         if st.button("Make the learning curve", type="primary", icon=":material/show_chart:"):
             # Otherwise the page would go on with the newest run, which is a point of the curve.
-            RUN.change(found.run_id)
-            submit_curve(found.config)
+            RUN.change(run.run_id)
+            submit_curve(run.config)
             st.rerun()
     example = caching_compare.example_curve()
     if example:
         st.header("Meanwhile: one that comes with LabSeq")
         st.caption(words.example(example.config))
-        _curve(found, example.config, example.rows)
+        _curve(run, example.config, example.rows)
 
 
 def _progress(config: ExperimentConfig) -> None:
@@ -71,8 +71,8 @@ def _progress(config: ExperimentConfig) -> None:
     button.button("Cancel", icon=":material/stop_circle:", on_click=cancel_curve, args=(config,), width="stretch")
 
 
-def _curve(found: FinishedRun, config: ExperimentConfig, rows: list[dict]) -> None:
-    score = choose_score(found)
+def _curve(run: FinishedRun, config: ExperimentConfig, rows: list[dict]) -> None:
+    score = choose_score(run)
     score = score if any(row.get(score.name) is not None for row in rows) else ACCURACY
     names = short_names(config.methods)
     charts.draw(

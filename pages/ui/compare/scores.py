@@ -13,28 +13,28 @@ from pages.ui.drawing.downloads import csv_button, file_name
 from pages.ui.memory import FinishedRun
 
 
-def tab(found: FinishedRun) -> None:
-    summary = found.summary()
+def tab(run: FinishedRun) -> None:
+    summary = run.summary()
     chart, meaning = st.columns([3, 2], gap="large")
     with chart:
-        best = caching.best_accuracy(found.config.dataset)
+        best = caching.best_accuracy(run.config.dataset)
         charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
     with meaning:
         st.header("What the numbers mean")
         st.markdown(metrics.definitions(summary))
         st.download_button(
-            "All numbers as CSV", found.csv(), file_name("scores", found.run_id), "text/csv", on_click="ignore",
+            "All numbers as CSV", run.csv(), file_name("scores", run.run_id), "text/csv", on_click="ignore",
             icon=":material/download:", type="primary",
             help="One row per method and fold, full precision, with run id, seed and configuration hash.",
         )  # fmt: skip
     st.table(metrics.summary_table(summary, whole=True))
-    csv_button("These means and errors as CSV", summary, "summary", found)
-    _details(found)
+    csv_button("These means and errors as CSV", summary, "summary", run)
+    _details(run)
 
 
-def choose_score(found: FinishedRun, help_text: str | None = None) -> Metric:
+def choose_score(run: FinishedRun, help_text: str | None = None) -> Metric:
     """A metric by which methods can be told apart: token accuracy, or span F1 where labels are BIO."""
-    summary = found.summary()
+    summary = run.summary()
     titles = {
         metric.title: metric
         for metric in compared_metrics()
@@ -43,15 +43,15 @@ def choose_score(found: FinishedRun, help_text: str | None = None) -> Metric:
     return titles[Compare.score.buttons("Score", list(titles), help=help_text)]
 
 
-def _details(found: FinishedRun) -> None:
+def _details(run: FinishedRun) -> None:
     with st.expander("Every fold"):
-        st.dataframe(metrics.fold_table(found), hide_index=True, column_config=metrics.column_formats())
-        csv_button("Every fold as CSV, with times", found.rows, "folds", found)
-    if found.searches:
+        st.dataframe(metrics.fold_table(run), hide_index=True, column_config=metrics.column_formats())
+        csv_button("Every fold as CSV, with times", run.rows, "folds", run)
+    if run.searches:
         with st.expander("What was tried on development data", expanded=True):
-            tried = metrics.search_table(found)
+            tried = metrics.search_table(run)
             st.dataframe(tried, hide_index=True, column_config=metrics.column_formats())
             st.caption(
                 "The values with the best score were used. Score: span F1 where labels are BIO, else token accuracy."
             )
-            csv_button("Tried values as CSV", tried, "searches", found)
+            csv_button("Tried values as CSV", tried, "searches", run)

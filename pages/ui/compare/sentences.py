@@ -18,14 +18,14 @@ from pages.ui.memory import FinishedRun
 _SENTENCES = 5  # on a page
 
 
-def tab(found: FinishedRun) -> None:
+def tab(run: FinishedRun) -> None:
     st.header("Sentence by sentence")
-    everything = range(caching_compare.n_sentences(found))
-    if len(found.per_label) < 2:
-        leaf_through(found, everything, Compare.page)
+    everything = range(caching_compare.n_sentences(run))
+    if len(run.per_label) < 2:
+        leaf_through(run, everything, Compare.page)
         return
     only = Compare.differ.choose("Only where methods disagree", True)
-    places = caching_compare.disagreements(found)
+    places = caching_compare.disagreements(run)
     st.markdown(
         f"The methods disagree in **{len(places):,}** of {len(everything):,} sentences"
         + ("; those with most differences come first." if only else ".")
@@ -33,20 +33,20 @@ def tab(found: FinishedRun) -> None:
     if only and not places:
         st.info("All methods label every sentence alike.", icon=":material/info:")
         return
-    leaf_through(found, places if only else everything, Compare.page)
+    leaf_through(run, places if only else everything, Compare.page)
 
 
-def leaf_through(found: FinishedRun, places: Sequence[int], choice: Number) -> None:
+def leaf_through(run: FinishedRun, places: Sequence[int], choice: Number) -> None:
     """Some sentences with the labels of all methods, a page of them at a time. choice: of the page."""
     pages = -(-len(places) // _SENTENCES)
     page = choice.leaf(pages)
-    shown = caching_compare.sentences(found, places[(page - 1) * _SENTENCES : page * _SENTENCES])
-    names, all_labels = short_names(found.config.methods), metrics.all_labels(found)
+    shown = caching_compare.sentences(run, places[(page - 1) * _SENTENCES : page * _SENTENCES])
+    names, all_labels = short_names(run.config.methods), metrics.all_labels(run)
     st.caption(words.SENTENCES)
     st.html(
         "".join(
             f'<p class="ls-place">'
-            f"{escape(words.place(each.fold, each.number, found.config.folds))}</p>"
+            f"{escape(words.place(each.fold, each.number, run.config.folds))}</p>"
             + tokens.labellings(
                 each.tokens, each.truth, {names[label]: said for label, said in each.predictions.items()}, all_labels
             )

@@ -15,14 +15,14 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.memory import FinishedRun
 
 
-def tab(found: FinishedRun) -> None:
+def tab(run: FinishedRun) -> None:
     st.header("Is the difference more than luck?")
-    if len(found.per_label) < 2:
+    if len(run.per_label) < 2:
         st.info("This run has one method only; train two or more together to compare them.", icon=":material/info:")
         return
-    score = choose_score(found)
-    pairs = caching_compare.pairs(found, score.name)
-    names = short_names(found.config.methods)
+    score = choose_score(run)
+    pairs = caching_compare.pairs(run, score.name)
+    names = short_names(run.config.methods)
     chart, verdict = st.columns([3, 2], gap="large")
     with chart:
         picture = pictures.interval_chart(pairs, names)
@@ -31,7 +31,7 @@ def tab(found: FinishedRun) -> None:
         st.markdown(words.verdict(pairs, names, score))
         st.caption(words.SIGNIFICANCE)
     st.table(pair_table(pairs, names))
-    csv_button("All pairs as CSV", pairs, "significance", found, more={"metric": score.name})
+    csv_button("All pairs as CSV", pairs, "significance", run, more={"metric": score.name})
 
 
 def pair_table(pairs: list[dict], names: dict[str, str]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ def csv_button(
     label: str,
     table: Table | Callable[..., str],
     what: str,
-    found: RunResult | None = None,
+    run: RunResult | None = None,
     model: str = "",
     more: Mapping | None = None,
     main: bool = False,
@@ -26,11 +26,11 @@ def csv_button(
 ) -> None:
     """Save a table as it is shown, with full precision; the file is made when it is asked for.
 
-    table: its rows, or a function of the first columns that gives the whole text. what: in the name of the file. found, model:
+    table: its rows, or a function of the first columns that gives the whole text. what: in the name of the file. run, model:
     of which run and of which of its models it is; then the first columns are run, configuration, seed and how scores were
     counted. more: further first columns.
     """
-    about = (found.about() if found else {}) | ({"model": model} if model else {}) | dict(more or {})
+    about = (run.about() if run else {}) | ({"model": model} if model else {}) | dict(more or {})
 
     def text() -> str:
         if callable(table):
@@ -39,7 +39,7 @@ def csv_button(
         return table_csv([{**about, **row} for row in rows])
 
     st.download_button(
-        label, text, file_name(what, found.run_id if found else "", model), "text/csv", on_click="ignore",
+        label, text, file_name(what, run.run_id if run else "", model), "text/csv", on_click="ignore",
         icon=":material/download:", type="primary" if main else "secondary", help=help_text, key=f"save.{what}",
     )  # fmt: skip
 

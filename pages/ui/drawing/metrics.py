@@ -56,14 +56,14 @@ def mean_and_error(metric: Metric, mean: float | None, error: float | None) -> s
     return metric.written(mean) + ("" if error is None else f" ±\u00a0{metric.written(error)}")
 
 
-def fold_table(found: RunResult) -> pd.DataFrame:
+def fold_table(run: RunResult) -> pd.DataFrame:
     """The rows of the CSV, for a table that rounds on screen only."""
-    return pd.DataFrame(found.rows).drop(columns=["run_id", "config_hash", "dataset", "features", "seed", "method"])
+    return pd.DataFrame(run.rows).drop(columns=["run_id", "config_hash", "dataset", "features", "seed", "method"])
 
 
-def search_table(found: RunResult) -> pd.DataFrame:
+def search_table(run: RunResult) -> pd.DataFrame:
     """What searches tried, best first within each method and fold."""
-    table = pd.DataFrame(found.searches).sort_values(["label", "fold", "score"], ascending=[True, True, False])
+    table = pd.DataFrame(run.searches).sort_values(["label", "fold", "score"], ascending=[True, True, False])
     table["fold"] += 1
     return table
 
@@ -88,9 +88,9 @@ def who_leads(summary: list[dict]) -> str:
     return f"{leaders[0]} is ahead." if len(leaders) == 1 else f"{' and '.join(leaders)} are ahead, about equal."
 
 
-def all_labels(found: RunResult) -> list[str]:
+def all_labels(run: RunResult) -> list[str]:
     """Every label that was true or predicted in a run."""
-    return sorted({row["label"] for rows in found.per_label.values() for row in rows})
+    return sorted({row["label"] for rows in run.per_label.values() for row in rows})
 
 
 def most_telling(examples: list[dict]) -> int:

@@ -18,5 +18,5 @@ def load() -> None:
 
 def draw_first_chart() -> None:
     """Into the memory of charts: plotly loads much at its first."""
-    for found in list(default_results().values())[:1]:
-        charts.score_bars(found.summary(), cached.best_accuracy(found.config.dataset))
+    for run in list(default_results().values())[:1]:
+        charts.score_bars(run.summary(), cached.best_accuracy(run.config.dataset))

@@ -35,12 +35,12 @@ from pages.ui.train.recipe import recipe
 def one_run(run_id: str) -> None:
     """Everything about a run. What cannot be read is told; the rest, and deleting, still work."""
     if is_default(run_id):
-        found = caching.finished(run_id)
-        st.header(caching.corpus_name(found.config.dataset))
-        st.caption(f"{run_id}, {OURS}. {caching.provenance(found)}")
+        run = caching.finished(run_id)
+        st.header(caching.corpus_name(run.config.dataset))
+        st.caption(f"{run_id}, {OURS}. {caching.provenance(run)}")
         _open_buttons(run_id)
-        _again(found.config)
-        _scores(found)
+        _again(run.config)
+        _scores(run)
         return
     run, now = summary(run_id), status(run_id)
     st.header(f"{caching.corpus_name(run.dataset)}: {caching.short_methods(run.labels)}")
@@ -120,7 +120,7 @@ def _again(config: ExperimentConfig) -> None:
     recipe(config, f"{address}/train?{urlencode(choices, doseq=True)}")
 
 
-def _scores(found: FinishedRun) -> None:
-    run_panel.warn_of_failures(found)
-    st.table(summary_table(found.summary()))
-    csv_button("These scores as CSV", found.summary(), "summary", found)
+def _scores(run: FinishedRun) -> None:
+    run_panel.warn_of_failures(run)
+    st.table(summary_table(run.summary()))
+    csv_button("These scores as CSV", run.summary(), "summary", run)

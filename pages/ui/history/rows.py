@@ -57,7 +57,7 @@ def listing(filters: dict, size: ListSize, page: int) -> Listing:
     begin, end = (page - 1) * PER_PAGE, page * PER_PAGE
     own = list_runs(PER_PAGE, begin, **filters) if begin < size.n_own else []
     ours = fitting_defaults(filters)[max(0, begin - size.n_own) : max(0, end - size.n_own)]
-    ids = [*(run.run_id for run in own), *(found.run_id for found in ours)]
+    ids = [*(run.run_id for run in own), *(run.run_id for run in ours)]
     return Listing([*map(run_row, own), *map(default_row, ours)], ids)
 
 
@@ -65,19 +65,19 @@ def fitting_defaults(filters: dict) -> list[FinishedRun]:
     """Results that come with LabSeq and fit the filters: they are finished, and nobody pinned them."""
     if filters.get("pinned") or filters.get("state") not in (None, "done"):
         return []
-    found = list(caching.defaults().values())
+    runs = list(caching.defaults().values())
     if filters.get("dataset"):
-        found = [each for each in found if each.config.dataset == filters["dataset"]]
+        runs = [each for each in runs if each.config.dataset == filters["dataset"]]
     if filters.get("method"):
-        found = [each for each in found if filters["method"] in [choice.method for choice in each.config.methods]]
+        runs = [each for each in runs if filters["method"] in [choice.method for choice in each.config.methods]]
     wanted = (filters.get("text") or "").lower()
-    return [each for each in found if wanted in _searched(each)]
+    return [each for each in runs if wanted in _searched(each)]
 
 
-def _searched(found: FinishedRun) -> str:
-    config = found.config
+def _searched(run: FinishedRun) -> str:
+    config = run.config
     labels = " ".join(choice.label for choice in config.methods)
-    return f"{found.run_id} {config.dataset} {config.features.label} {labels}".lower()
+    return f"{run.run_id} {config.dataset} {config.features.label} {labels}".lower()
 
 
 def run_row(run: RunSummary) -> dict:
@@ -100,14 +100,14 @@ def _best(run: FinishedRun | RunSummary | None) -> dict:
     return {"best_method": None, "best_accuracy": None, "metric_mode": TOKEN_MODE}
 
 
-def default_row(found: FinishedRun) -> dict:
-    config = found.config
-    method, accuracy = caching.leader(found)
+def default_row(run: FinishedRun) -> dict:
+    config = run.config
+    method, accuracy = caching.leader(run)
     return {
-        "pinned": "", "begun": moment(found.created), "corpus": config.dataset, "state": OURS,
+        "pinned": "", "begun": moment(run.created), "corpus": config.dataset, "state": OURS,
         "methods": caching.short_methods(tuple(choice.label for choice in config.methods)),
         "best accuracy": accuracy, "best method": method, "features": config.features.label, "split": split(config.folds),
-        "seed": config.seed, "run": found.run_id,
+        "seed": config.seed, "run": run.run_id,
     }  # fmt: skip
 
 
@@ -132,13 +132,13 @@ def list_csv(filters: dict) -> str:
     ]  # fmt: skip
     rows += [
         {
-            "run_id": found.run_id, "begun": moment(found.created), "state": "done", "pinned": False, "imported": False,
-            "dataset": found.config.dataset, "methods": "; ".join(choice.label for choice in found.config.methods),
-            "features": found.config.features.label, "folds": found.config.folds, "seed": found.config.seed,
-            "config_hash": found.config.hash, "data_hash": found.data_hash, "error": None,
-            **_best(found),
+            "run_id": run.run_id, "begun": moment(run.created), "state": "done", "pinned": False, "imported": False,
+            "dataset": run.config.dataset, "methods": "; ".join(choice.label for choice in run.config.methods),
+            "features": run.config.features.label, "folds": run.config.folds, "seed": run.config.seed,
+            "config_hash": run.config.hash, "data_hash": run.data_hash, "error": None,
+            **_best(run),
         }
-        for found in fitting_defaults(filters)
+        for run in fitting_defaults(filters)
     ]  # fmt: skip
     return table_csv(rows)
 

@@ -48,8 +48,8 @@ def _entries(first: str, second: str) -> list[dict]:
     both = []
     for run_id in (first, second):
         if is_default(run_id):
-            found = caching.finished(run_id)
-            config, data, made = found.config, found.data_hash, found.versions
+            run = caching.finished(run_id)
+            config, data, made = run.config, run.data_hash, run.versions
         else:
             config, made = configuration(run_id), made_with(run_id)
             data = summary(run_id).data_hash
@@ -67,7 +67,7 @@ def _scores(first: str, second: str) -> None:
     both = [caching.finished(run_id) for run_id in (first, second)]
     rows = score_contrast(*both, tuple(_shown()))
     st.dataframe(pd.DataFrame(map(_written, rows)), hide_index=True)
-    about = [{f"{name}_{which}": value for name, value in found.about().items()} for found, which in zip(both, _WHICH)]
+    about = [{f"{name}_{which}": value for name, value in run.about().items()} for run, which in zip(both, _WHICH)]
     csv_button("Scores side by side as CSV", rows, "two-scores", more=about[0] | about[1])
 
 

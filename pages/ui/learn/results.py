@@ -53,30 +53,30 @@ def sizes() -> None:
 
 
 def kernels() -> None:
-    found = caching.defaults().get("parity")
-    if found is None:
+    run = caching.defaults().get("parity")
+    if run is None:
         st.info(words.MISSING, icon=":material/info:")
         return
-    summary, best = found.summary(), caching.best_accuracy(found.config.dataset)
+    summary, best = run.summary(), caching.best_accuracy(run.config.dataset)
     charts.draw(charts.score_bars(summary, best), "kernels", charts.score_text(summary))
-    names = short_names(found.config.methods)
-    linear = next(choice.label for choice in found.config.methods if choice.method == "crf")
-    counts = [row["support"] for row in found.per_label[linear]]
+    names = short_names(run.config.methods)
+    linear = next(choice.label for choice in run.config.methods if choice.method == "crf")
+    counts = [row["support"] for row in run.per_label[linear]]
     accuracies = {names[row["label"]]: row["accuracy_mean"] for row in summary}
     st.markdown(words.kernels(accuracies, names[linear], max(counts) / sum(counts), best))
-    _corpus(found)
-    csv_button("These numbers as CSV", summary, "kernels", found)
+    _corpus(run)
+    csv_button("These numbers as CSV", summary, "kernels", run)
 
 
 def sparse_path() -> None:
-    found = caching.defaults().get("sparseness")
-    if found is None:
+    run = caching.defaults().get("sparseness")
+    if run is None:
         st.info(words.MISSING, icon=":material/info:")
         return
-    choices = shown_choices(found, is_sparse_gp)
+    choices = shown_choices(run, is_sparse_gp)
     names = short_names(choices)
-    paths = {names[choice.label]: path_of(caching.trained(found, choice.label)) for choice in choices}
-    dense = {"all observations": caching.accuracy_on(found, shown_choices(found, is_dense_gp)[0].label, "dev")}
+    paths = {names[choice.label]: path_of(caching.trained(run, choice.label)) for choice in choices}
+    dense = {"all observations": caching.accuracy_on(run, shown_choices(run, is_dense_gp)[0].label, "dev")}
     figure = gpsc_charts.against_sparseness(
         paths, "parameters", "dev_accuracy", "accuracy, development part", dense, "%"
     )
@@ -88,28 +88,28 @@ def sparse_path() -> None:
             for name, rows in paths.items()
         )
     )  # fmt: skip
-    _corpus(found)
-    csv_button("These numbers as CSV", partial(rows_csv, paths, PATH_COLUMNS), "path", found)
+    _corpus(run)
+    csv_button("These numbers as CSV", partial(rows_csv, paths, PATH_COLUMNS), "path", run)
 
 
 def coverage() -> None:
-    found = caching.defaults().get("abstention")
-    if found is None:
+    run = caching.defaults().get("abstention")
+    if run is None:
         st.info(words.MISSING, icon=":material/info:")
         return
     share = Learn.answered.choose("Answered, in %", 50, 100, 85, st.slider, help=words.ANSWERED)
     curves = {}
-    for label, name in short_names(found.config.methods).items():
-        curve = caching.abstention(found, label)
+    for label, name in short_names(run.config.methods).items():
+        curve = caching.abstention(run, label)
         curves[name if curve.calibrated else abstention_words.gap_name(name)] = curve
     rows = coverage_table(curves, [share / 100])
     alt = abstention_charts.curve_text("Risk against coverage", rows, "coverage", "risk")
     charts.draw(abstention_charts.risk_coverage(curves, rows), "coverage", alt)
     st.markdown("\n".join(f"- {abstention_words.gain(row)}" for row in rows))
-    _corpus(found)
-    csv_button("This table as CSV", rows, "at-coverage", found)
-    csv_button("These curves as CSV", partial(curves_csv, curves), "abstention", found)
+    _corpus(run)
+    csv_button("This table as CSV", rows, "at-coverage", run)
+    csv_button("These curves as CSV", partial(curves_csv, curves), "abstention", run)
 
 
-def _corpus(found: FinishedRun) -> None:
-    st.caption(caching.default_line(found))
+def _corpus(run: FinishedRun) -> None:
+    st.caption(caching.default_line(run))

@@ -14,18 +14,18 @@ SCORED_ON = "Corpus {}, test part."
 
 def clues(rows: Sequence[dict]) -> str:
     """What clues that overlap do to a method that counts and to one that weighs."""
-    found = {(row["method"], row["features"]): row for row in rows}
+    scores = {(row["method"], row["features"]): row for row in rows}
     few, more, most = CLUES
-    ahead = "HMM" if found["hmm", few]["span_f1"] > found["crf", few]["span_f1"] else "CRF"
-    gains = {method: found[method, more]["span_f1"] - found[method, few]["span_f1"] for method in COUNTED}
+    ahead = "HMM" if scores["hmm", few]["span_f1"] > scores["crf", few]["span_f1"] else "CRF"
+    gains = {method: scores[method, more]["span_f1"] - scores[method, few]["span_f1"] for method in COUNTED}
     return (
-        f"With the **word alone** the {ahead} is ahead: span F1 **{found['hmm', few]['span_f1']:.3f}** of the HMM, "
-        f"**{found['crf', few]['span_f1']:.3f}** of the CRF. **Spelling** says again what the word says: it brings the HMM "
+        f"With the **word alone** the {ahead} is ahead: span F1 **{scores['hmm', few]['span_f1']:.3f}** of the HMM, "
+        f"**{scores['crf', few]['span_f1']:.3f}** of the CRF. **Spelling** says again what the word says: it brings the HMM "
         f"{gains['hmm']:+.3f} and the CRF **{gains['crf']:+.3f}**. With **neighbours** too they reach "
-        f"{found['hmm', most]['span_f1']:.3f} and {found['crf', most]['span_f1']:.3f}. But look how sure they are: "
+        f"{scores['hmm', most]['span_f1']:.3f} and {scores['crf', most]['span_f1']:.3f}. But look how sure they are: "
         f"the HMM takes one clue for several, and its log loss is "
-        f"**{found['hmm', most]['log_loss'] / found['crf', most]['log_loss']:.1f} times** that of the CRF "
-        f"({found['hmm', most]['log_loss']:.3f} and {found['crf', most]['log_loss']:.3f})."
+        f"**{scores['hmm', most]['log_loss'] / scores['crf', most]['log_loss']:.1f} times** that of the CRF "
+        f"({scores['hmm', most]['log_loss']:.3f} and {scores['crf', most]['log_loss']:.3f})."
     )
 
 

@@ -102,7 +102,7 @@ def voices(run: FinishedRun, label: str, observations: tuple[int, ...]) -> list[
     expansion = _votes(run, label) or caching.trained(run, label).expansion_
     with caching.one_at_a_time:
         encoded, labels = training_data(run.config)
-        found = training_places(expansion, encoded, observations, _SEVERAL)
+        places = training_places(expansion, encoded, observations, _SEVERAL)
     sentences = caching.training_sentences(run)
     return [
         {
@@ -112,11 +112,11 @@ def voices(run: FinishedRun, label: str, observations: tuple[int, ...]) -> list[
                 for i, t in each["places"]
             ],
         }
-        for each in found
+        for each in places
     ]
 
 
 def columns_seen(run: FinishedRun, labels: list[str]) -> list[str]:
     """The columns beside the words that any of these models looks at."""
-    found = (columns_in_use(caching.trained(run, label), part(run)) for label in labels)
-    return list(dict.fromkeys(name for names in found for name in names))
+    used = (columns_in_use(caching.trained(run, label), part(run)) for label in labels)
+    return list(dict.fromkeys(name for names in used for name in names))

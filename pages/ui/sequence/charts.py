@@ -136,7 +136,7 @@ def trellis_chart(drawn: Trellis, tokens: Sequence[str]) -> go.Figure:
 
 def _by_style(links: Sequence[Link]) -> dict[tuple[str, float, str], list[Link]]:
     """Colour, width and dash of each link; the best path is drawn last. Terms are the wider the more they count."""
-    found: dict[tuple[str, float, str], list[Link]] = {}
+    by_style: dict[tuple[str, float, str], list[Link]] = {}
     for link in sorted(links, key=lambda link: (link.kind == "path", link.share)):
         if link.kind == "path":
             style = (_BEST, 4.0, "solid")
@@ -144,8 +144,8 @@ def _by_style(links: Sequence[Link]) -> dict[tuple[str, float, str], list[Link]]
             style = (GREY, 1.5, "solid")
         else:
             style = (GREY, 1.0 + round(5 * link.share), "solid" if link.share > _TINY else "dot")
-        found.setdefault(style, []).append(link)
-    return found
+        by_style.setdefault(style, []).append(link)
+    return by_style
 
 
 def trellis_text(drawn: Trellis, recursion: str) -> str:

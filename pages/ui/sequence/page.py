@@ -26,19 +26,19 @@ SEQUENCE_VIEWS = {
 
 def page() -> None:
     """All parts from the top; of the views of one model only the open one is made."""
-    found = choose_run()
-    if found is None:
+    run = choose_run()
+    if run is None:
         return
     st.markdown(words.INTRODUCTION)
     with st.expander("How to read this page, and what to try", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    asked = which_sentence.choose_sentence(found)
-    methods = which_sentence.choose_methods(found)
+    asked = which_sentence.choose_sentence(run)
+    methods = which_sentence.choose_methods(run)
     which_sentence.tell_about_words(asked, list(methods.values()))
     readings = {name: data.reading(asked, label) for name, label in methods.items()}
     beside = st.container()
     st.header("One model, one position")
-    scene = _scene(found, asked, methods, readings)
+    scene = _scene(run, asked, methods, readings)
     with beside:
         side_by_side.side_by_side(scene)
     draw = SEQUENCE_VIEWS[OneSequence.show.buttons("Show", list(SEQUENCE_VIEWS), help=words.VIEW)]
@@ -46,15 +46,15 @@ def page() -> None:
         draw(scene)
 
 
-def _scene(found: FinishedRun, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
+def _scene(run: FinishedRun, asked: data.Asked, methods: Mapping[str, str], readings: Mapping[str, Reading]) -> Scene:
     """The model and the position that the lower part of the page is about."""
     names = list(methods)
     name = OneSequence.look.buttons("Model", names, names[-1], help=words.MODEL)
     one, length = data.given(asked), len(readings[name])
     position = _position(length, readings[name].least_sure + 1)
     known = (label for each in readings.values() for label in each.classes)
-    labels = sorted({*metrics.all_labels(found), *known, *(one.flat_labels or ())})
-    return Scene(found, asked, methods, readings, one.flat_tokens, one.flat_labels, labels, name, position - 1)
+    labels = sorted({*metrics.all_labels(run), *known, *(one.flat_labels or ())})
+    return Scene(run, asked, methods, readings, one.flat_tokens, one.flat_labels, labels, name, position - 1)
 
 
 def _position(length: int, usual: int) -> int:

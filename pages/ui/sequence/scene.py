@@ -18,7 +18,7 @@ from pages.ui.sequence import cached as data
 class Scene:
     """A sentence as several models read it, and the model and position that are looked at."""
 
-    found: FinishedRun
+    run: FinishedRun
     asked: data.Asked
     methods: Mapping[str, str]  # short name -> label in the run
     readings: Mapping[str, Reading]  # by short name
@@ -48,7 +48,7 @@ class Scene:
         def made(**about: str) -> str:
             return table_csv([{**about, **row} for row in rows()])
 
-        csv_button(text, made, what, self.found, self.label if of_model else "", more)
+        csv_button(text, made, what, self.run, self.label if of_model else "", more)
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], what: str) -> None:

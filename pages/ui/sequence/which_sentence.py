@@ -15,10 +15,10 @@ from pages.ui.sequence import words
 from pages.ui.start.type_sentence import word_box
 
 
-def choose_sentence(found: FinishedRun) -> data.Asked:
+def choose_sentence(run: FinishedRun) -> data.Asked:
     """A sentence of the test part by its number, its words as they are or as the visitor wants them."""
-    part = data.part(found)
-    usual = min(metrics.most_telling(found.examples) + 1, len(part))
+    part = data.part(run)
+    usual = min(metrics.most_telling(run.examples) + 1, len(part))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
     with left:
         number = OneSequence.n.choose(f"Sentence (of {len(part):,})", 1, len(part), usual, help=words.NUMBER)
@@ -26,12 +26,12 @@ def choose_sentence(found: FinishedRun) -> data.Asked:
         typed = word_box(
             "Its words: change them as you like", OneSequence.words, part.tokens[number - 1], help=words.WORDS
         )
-    return data.Asked(found, number - 1, typed)
+    return data.Asked(run, number - 1, typed)
 
 
-def choose_methods(found: FinishedRun) -> dict[str, str]:
+def choose_methods(run: FinishedRun) -> dict[str, str]:
     """Labels of the methods to show side by side, by their short names; all where none is chosen."""
-    names = {short: label for label, short in short_names(found.config.methods).items() if label in found.per_label}
+    names = {short: label for label, short in short_names(run.config.methods).items() if label in run.per_label}
     chosen = OneSequence.beside.choose("Methods", list(names), list(names), help=words.METHODS_SHOWN)
     return {name: names[name] for name in names if name in chosen} or names
 

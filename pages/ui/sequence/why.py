@@ -55,8 +55,8 @@ def _voices(scene: Scene, rows: list[dict]) -> None:
     st.subheader(f"The training words that decided most at position {scene.position + 1}")
     st.markdown(words.VOICES)
     numbers = tuple(row["observation"] for row in rows if row["kind"] == "observation")
-    found = data.voices(scene.found, scene.label, numbers)
-    lines = [_voice(row, each) for row, each in zip(rows, found)]
+    voices = data.voices(scene.run, scene.label, numbers)
+    lines = [_voice(row, each) for row, each in zip(rows, voices)]
     lines += [
         f"<li><b>{words.vote(row['difference'])}</b> all other {row['value']:,.0f} training observations together</li>"
         for row in rows[len(lines) :]
@@ -64,11 +64,11 @@ def _voices(scene: Scene, rows: list[dict]) -> None:
     st.html(f'<ul class="ls-voices">{"".join(lines)}</ul>')
 
 
-def _voice(row: dict, found: dict) -> str:
+def _voice(row: dict, voice: dict) -> str:
     """One training observation: its vote, how alike it is, and where it stands."""
     vote = f"<b>{words.vote(row['difference'])}</b> <small>k = {row['value']:.3f}</small>"
-    place = found["places"][0]
-    more = f" <small>and {found['count'] - 1:,} more like it</small>" if found["count"] > 1 else ""
+    place = voice["places"][0]
+    more = f" <small>and {voice['count'] - 1:,} more like it</small>" if voice["count"] > 1 else ""
     return f"<li>{vote} {_in_sentence(place)} <small>training sentence {place['sequence']}</small>{more}</li>"
 
 

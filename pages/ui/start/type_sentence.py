@@ -31,30 +31,30 @@ def word_box(label: str, choice: Text, own: Sequence[str], **more) -> tuple[str,
     return tuple(typed.split()) if typed and typed != sentence else None
 
 
-def labelled_live(found: FinishedRun, labels: Sequence[str] = ()) -> None:
+def labelled_live(run: FinishedRun, labels: Sequence[str] = ()) -> None:
     """Type a sentence and see it labelled by a few models of a finished run, at first the one on which they differ most.
 
     labels: of the methods; none: the first three of the run.
     """
-    names = short_names(found.config.methods)
-    chosen = list(labels or found.per_label)[:_MODELS]
-    number = metrics.most_telling(found.examples)
-    own = data.part(found).tokens[number]
+    names = short_names(run.config.methods)
+    chosen = list(labels or run.per_label)[:_MODELS]
+    number = metrics.most_telling(run.examples)
+    own = data.part(run).tokens[number]
     typed = word_box("Type a sentence, and press Enter", Start.typed, own, help=words.WORDS)
-    asked = data.Asked(found, number, typed)
+    asked = data.Asked(run, number, typed)
     readings = {names[label]: data.reading(asked, label) for label in chosen}
     one = data.given(asked)
     known = {label for each in readings.values() for label in each.classes}
     st.html(
         tokens.labellings(
             one.flat_tokens, one.flat_labels, {name: each.labels for name, each in readings.items()},
-            sorted({*metrics.all_labels(found), *known, *(one.flat_labels or ())}),
+            sorted({*metrics.all_labels(run), *known, *(one.flat_labels or ())}),
             {name: words.confidences(each) for name, each in readings.items()},
         )
     )  # fmt: skip
     st.caption(words.LIVE)
     if typed is not None:
-        own_columns = data.columns_seen(found, chosen)
+        own_columns = data.columns_seen(run, chosen)
         st.caption(words.changed(len(typed), len(own), own_columns))
     more = {"words": " ".join(typed)} if typed else {}
-    links.go("Look into this sentence", "sequence", "account_tree", run=found.run_id, n=str(number + 1), **more)
+    links.go("Look into this sentence", "sequence", "account_tree", run=run.run_id, n=str(number + 1), **more)

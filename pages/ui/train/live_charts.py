@@ -82,14 +82,14 @@ def curve_rows(tasks: Sequence[TaskStatus]) -> list[dict]:
 
 def latest_objectives(tasks: Sequence[TaskStatus]) -> str:
     """The newest objective of each method that iterates."""
-    found = {task.label: task.curve[-1][1] for task in tasks if task.curve}
-    return ", ".join(f"{label} {found[label]:.4g}" for label in _methods(tasks))
+    latest = {task.label: task.curve[-1][1] for task in tasks if task.curve}
+    return ", ".join(f"{label} {latest[label]:.4g}" for label in _methods(tasks))
 
 
 def latest_accuracies(tasks: Sequence[TaskStatus]) -> str:
     """The newest accuracy of each method."""
-    found = {task.label: task.accuracies[-1][1] for task in tasks if task.accuracies}
-    return ", ".join(f"{label} {accuracy:.3f}" for label, accuracy in found.items())
+    latest = {task.label: task.accuracies[-1][1] for task in tasks if task.accuracies}
+    return ", ".join(f"{label} {accuracy:.3f}" for label, accuracy in latest.items())
 
 
 def _methods(tasks: Sequence[TaskStatus]) -> list[str]:

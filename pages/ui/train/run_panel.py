@@ -120,10 +120,10 @@ def go_on_button(run_id: str) -> str | None:
     return None
 
 
-def warn_of_failures(found: RunResult) -> None:
+def warn_of_failures(run: RunResult) -> None:
     """Methods that could not be trained, which no table or chart shows."""
-    if found.failures:
-        causes = "\n".join(f"- **{row['label']}**: {row['error']}" for row in found.failures)
+    if run.failures:
+        causes = "\n".join(f"- **{row['label']}**: {row['error']}" for row in run.failures)
         st.warning(f"Not in the numbers, because they could not be trained:\n{causes}", icon=":material/warning:")
 
 

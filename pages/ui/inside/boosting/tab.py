@@ -42,10 +42,10 @@ _NUMBERS = {
 
 def tab() -> None:
     """The boosting models of a run: one of them round by round, or all side by side."""
-    found = choose_run(has_rounds, words.OTHERWISE)
-    if found is None:
+    run = choose_run(has_rounds, words.OTHERWISE)
+    if run is None:
         return
-    names = short_names(shown_choices(found, has_rounds))
+    names = short_names(shown_choices(run, has_rounds))
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
@@ -55,20 +55,20 @@ def tab() -> None:
         name = Inside.boosted.buttons("Model", list(names.values()), list(names.values())[-1], help=words.MODEL)
         view = Inside.boosting.buttons("Show", [*of_one, *of_all], help=words.VIEWS)
     label = next(label for label, short in names.items() if short == name)
-    if not caching.rounds(found, label):
-        reason = caching.trained(found, label).stop_reason_
+    if not caching.rounds(run, label):
+        reason = caching.trained(run, label).stop_reason_
         st.info(f"This model has no rounds to show: {reason}. Choose another one.")
         return
     if view in of_one:
-        of_one[view](found, label)
+        of_one[view](run, label)
     else:
-        of_all[view](found, {label: short for label, short in names.items() if caching.rounds(found, label)})
+        of_all[view](run, {label: short for label, short in names.items() if caching.rounds(run, label)})
 
 
-def _replay(found: FinishedRun, label: str) -> None:
+def _replay(run: FinishedRun, label: str) -> None:
     """What was chosen until a round."""
     st.header("Round by round")
-    learner, rows = caching.trained(found, label), caching.rounds(found, label)
+    learner, rows = caching.trained(run, label), caching.rounds(run, label)
     number = _chosen_round(rows)
     steps, weights = st.columns([3, 2], gap="large")
     with steps:
@@ -80,15 +80,13 @@ def _replay(found: FinishedRun, label: str) -> None:
         bars = [{"attribute": row["feature"], "weight": row["weight"]} for row in top]
         charts.draw(charts.weight_bars(bars), "boosted-weights", charts.weight_text("the model", bars))
         st.caption(words.weights_line(number, learner, rows))
-        csv_button("These weights as CSV", top, "boosted-weights", found, label, {"after_round": number})
+        csv_button("These weights as CSV", top, "boosted-weights", run, label, {"after_round": number})
     st.subheader(f"Chosen until round {number}, newest first")
     columns = ["round", "feature", *(key for key in _NUMBERS if rows[0][key] is not None)]
     table = pd.DataFrame(rows[max(0, number - _ROWS_SHOWN) : number][::-1])[columns]
     st.dataframe(table, hide_index=True, height=min(360, 35 * number + 38), column_config=_NUMBERS)
     help_text = "Every round of this model with full precision."
-    csv_button(
-        "All rounds as CSV", partial(rounds_csv, learner), "rounds", found, label, main=True, help_text=help_text
-    )
+    csv_button("All rounds as CSV", partial(rounds_csv, learner), "rounds", run, label, main=True, help_text=help_text)
 
 
 def _chosen_round(rows: list[dict]) -> int:
@@ -128,18 +126,18 @@ def _first_seen(rows: list[dict]) -> int:
     return max((row["round"] for row in early if row["z"] < _DIFFERENT * row["bound"]), default=len(early))
 
 
-def _bounds(found: FinishedRun, label: str) -> None:
+def _bounds(run: FinishedRun, label: str) -> None:
     st.header("How far to step: the loss and its bounds")
-    rows = caching.rounds(found, label)
+    rows = caching.rounds(run, label)
     row = rows[_chosen_round(rows) - 1]
     st.markdown(words.BOUND_PICTURE)
-    chosen = f"{found.run_id} {label} {row['round']}"
-    tokens = caching.training_tokens(found)
+    chosen = f"{run.run_id} {label} {row['round']}"
+    tokens = caching.training_tokens(run)
     asked = {"button": "Draw it for this round", "icon": ":material/show_chart:", "note": words.large(tokens)}
     if tokens > caching.QUICK_TOKENS and not Inside.drawn.asked(chosen, **asked):
         return
     try:
-        curves = caching.bounds_of_round(found, label, row["round"])
+        curves = caching.bounds_of_round(run, label, row["round"])
     except LabSeqError as reason:
         st.info(f"There is no picture of this round: {reason}.")
         return
@@ -149,13 +147,13 @@ def _bounds(found: FinishedRun, label: str) -> None:
     lines = {"step": curves["step"], **{name: curves[bound] for bound, name in pictures.BOUNDS.items()}}
     best = {f"best step by the {name}": curves["minimisers"][bound] for bound, name in pictures.BOUNDS.items()}
     about = {"round": row["round"], "step_taken": row["step"], **best}
-    csv_button("These bounds as CSV", pd.DataFrame(lines), "bounds", found, label, about)
+    csv_button("These bounds as CSV", pd.DataFrame(lines), "bounds", run, label, about)
 
 
-def _curves(found: FinishedRun, names: Mapping[str, str]) -> None:
-    rounds = {short: caching.rounds(found, label) for label, short in names.items()}
+def _curves(run: FinishedRun, names: Mapping[str, str]) -> None:
+    rounds = {short: caching.rounds(run, label) for label, short in names.items()}
     score, title = words.development_score(rounds)
-    losses, development, promised = _curve_figures(found, names, score)
+    losses, development, promised = _curve_figures(run, names, score)
     st.header("How fast the loss falls")
     # Captions differ in length: charts side by side have one bottom line.
     left, right = st.columns(2, gap="large", vertical_alignment="bottom" if development else "top")
@@ -173,17 +171,17 @@ def _curves(found: FinishedRun, names: Mapping[str, str]) -> None:
     charts.draw(
         promised, "promised", "Per model the loss by round, and what the bounds promised of it, which is never less"
     )
-    csv_button("These curves as CSV", lambda **about: _curves_csv(found, names, about), "curves", found)
+    csv_button("These curves as CSV", lambda **about: _curves_csv(run, names, about), "curves", run)
 
 
-def _curves_csv(found: FinishedRun, names: Mapping[str, str], about: Mapping[str, str]) -> str:
+def _curves_csv(run: FinishedRun, names: Mapping[str, str], about: Mapping[str, str]) -> str:
     """Loss, promise and scores on development data after each round, of every model."""
     return table_csv(
         [
             {**about, "model": label, "round": row["round"], "log_loss": row["log_loss"], "log_loss_promised": promise,
              "dev_accuracy": row["dev_accuracy"], "dev_f1": row["dev_f1"]}
             for label in names
-            for row, promise in zip(caching.rounds(found, label), caching.promised(found, label))
+            for row, promise in zip(caching.rounds(run, label), caching.promised(run, label))
         ]
     )  # fmt: skip
 
@@ -198,9 +196,9 @@ def _curve_figures(run: FinishedRun, names: dict[str, str], score: str | None) -
     return pictures.loss_curves(rounds), development, pictures.promised_and_kept(rounds, promised, one_method)
 
 
-def _repeated(found: FinishedRun, names: Mapping[str, str]) -> None:
+def _repeated(run: FinishedRun, names: Mapping[str, str]) -> None:
     st.header("Chosen more than once")
-    models = {short: caching.trained(found, label) for label, short in names.items()}
+    models = {short: caching.trained(run, label) for label, short in names.items()}
     longest = max(learner.n_rounds_ for learner in models.values())
     first = Inside.first.choose(
         "In the first rounds", 1, longest, min(_COMPARED, longest), width=180,
@@ -213,4 +211,4 @@ def _repeated(found: FinishedRun, names: Mapping[str, str]) -> None:
         return
     table = pd.DataFrame(rows)
     st.dataframe(table, hide_index=True)
-    csv_button("This table as CSV", table, "repeated", found, more={"first_rounds": first})
+    csv_button("This table as CSV", table, "repeated", run, more={"first_rounds": first})

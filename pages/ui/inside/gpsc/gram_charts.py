@@ -93,10 +93,10 @@ def gram_text(sample: GramSample) -> str:
 
 
 @kept
-def eigenvalue_line(found: Spectrum) -> go.Figure:
+def eigenvalue_line(spectrum: Spectrum) -> go.Figure:
     """Eigenvalues by rank; a dashed line at the effective rank."""
-    own, largest = look(0), float(found.eigenvalues[0]) if len(found.eigenvalues) else 0.0
-    shown = [float(value) for value in found.eigenvalues if value > _SMALLEST * largest]
+    own, largest = look(0), float(spectrum.eigenvalues[0]) if len(spectrum.eigenvalues) else 0.0
+    shown = [float(value) for value in spectrum.eigenvalues if value > _SMALLEST * largest]
     figure = go.Figure(
         go.Scatter(
             x=list(range(1, len(shown) + 1)), y=shown, mode="lines+markers", line={"color": own.colour, "width": 2},
@@ -104,18 +104,18 @@ def eigenvalue_line(found: Spectrum) -> go.Figure:
         )
     )  # fmt: skip
     figure.add_vline(
-        x=found.effective_rank, line={"color": GREY, "dash": "dash", "width": 2},
-        annotation_text=f"effective rank {found.effective_rank:.1f}", annotation_position="top right",
+        x=spectrum.effective_rank, line={"color": GREY, "dash": "dash", "width": 2},
+        annotation_text=f"effective rank {spectrum.effective_rank:.1f}", annotation_position="top right",
     )  # fmt: skip
     figure.update_layout(
         height=480, margin={**MARGIN, "t": 10}, showlegend=False,
-        xaxis={"title": "number, largest first", "range": [0, len(found.eigenvalues) + 1]},
+        xaxis={"title": "number, largest first", "range": [0, len(spectrum.eigenvalues) + 1]},
         yaxis={"title": "eigenvalue", "type": "log", "dtick": 1, "exponentformat": "power"},
     )  # fmt: skip
     return figure
 
 
-def eigenvalue_text(found: Spectrum) -> str:
-    first = ", ".join(f"{value:.3g}" for value in found.eigenvalues[:5])
-    rank = f"effective rank {found.effective_rank:.1f}"
-    return f"Eigenvalues, largest first: {first} and so on, {len(found.eigenvalues)} in all; {rank}"
+def eigenvalue_text(spectrum: Spectrum) -> str:
+    first = ", ".join(f"{value:.3g}" for value in spectrum.eigenvalues[:5])
+    rank = f"effective rank {spectrum.effective_rank:.1f}"
+    return f"Eigenvalues, largest first: {first} and so on, {len(spectrum.eigenvalues)} in all; {rank}"

@@ -23,30 +23,30 @@ _BARS, _LISTED = 12, 100  # observations in the chart and in the table
 _FEWEST, _MOST = 10, 60  # observations in the heat map
 
 
-def influence(found: FinishedRun, models: Mapping[str, str]) -> None:
+def influence(run: FinishedRun, models: Mapping[str, str]) -> None:
     """Who decides on a word. models: labels by the names that the tab gives them; the first is shown first."""
     st.header("Who decides on a word")
-    if not _is_quick(found):
+    if not _is_quick(run):
         return
     st.markdown(words.INFLUENCE)
     name = _chosen_model(models)
-    _influence(found, models[name], name)
+    _influence(run, models[name], name)
 
 
-def gram(found: FinishedRun, models: Mapping[str, str]) -> None:
+def gram(run: FinishedRun, models: Mapping[str, str]) -> None:
     """The Gram matrix; models as above."""
     st.header("The Gram matrix")
-    if not _is_quick(found):
+    if not _is_quick(run):
         return
     st.markdown(words.GRAM)
-    _gram(found, models[_chosen_model(models)])
+    _gram(run, models[_chosen_model(models)])
 
 
-def _is_quick(found: FinishedRun) -> bool:
+def _is_quick(run: FinishedRun) -> bool:
     """Whether the training observations may be looked at: there are few, or somebody has asked for it."""
-    there = caching.training_tokens(found)
+    there = caching.training_tokens(run)
     asked = {"button": "Look at the training observations", "icon": ":material/search:", "note": words.large(there)}
-    return there <= caching.QUICK_TOKENS or Inside.observations.asked(found.run_id, **asked)
+    return there <= caching.QUICK_TOKENS or Inside.observations.asked(run.run_id, **asked)
 
 
 def _chosen_model(models: Mapping[str, str]) -> str:
@@ -54,25 +54,25 @@ def _chosen_model(models: Mapping[str, str]) -> str:
     return Inside.gp.buttons("Model", list(models), help=words.MODEL) if len(models) > 1 else first
 
 
-def _influence(found: FinishedRun, label: str, name: str) -> None:
-    text = caching.scored(found)[0]
+def _influence(run: FinishedRun, label: str, name: str) -> None:
+    text = caching.scored(run)[0]
     left, middle, right = st.columns(3)
     with left:
         number = Inside.text.choose("Sentence", 1, len(text), 1, help=words.SENTENCE)
     sentence, truth = text.tokens[number - 1], text.labels[number - 1]
-    guess = caching_inside.predicted(found, label, number - 1)
+    guess = caching_inside.predicted(run, label, number - 1)
     places = [str(place + 1) for place in range(len(sentence))]
     lines = {place: _line(int(place) - 1, sentence, truth, guess) for place in places}
     with middle:
         place = Inside.token.choose("Word", places, places[_first_shown(truth, guess)], lines.__getitem__)
-    classes = caching.trained(found, label).classes_
+    classes = caching.trained(run, label).classes_
     with right:
         wanted = Inside.decided.choose("Label", [words.PREDICTED, *classes], describe=shortened, help=words.FOR_LABEL)
     st.html(tokens.labellings(sentence, truth, {name: guess}, sorted({*classes, *truth})))
     against = Inside.against.choose("Against an average word", True, help=words.AVERAGE)
     by = "difference" if against else "contribution"
     asked = None if wanted == words.PREDICTED else wanted
-    shown = caching_inside.influence(found, label, number - 1, int(place) - 1, asked)
+    shown = caching_inside.influence(run, label, number - 1, int(place) - 1, asked)
     if not shown.rows:
         st.info("This model has no coefficients: it knows no training observation to compare with.")
         return
@@ -91,7 +91,7 @@ def _influence(found: FinishedRun, label: str, name: str) -> None:
         st.dataframe(listed, hide_index=True, height=330, column_config=numbers, column_order=order)
     about = {"test_sentence": number, "test_word": place, "for_label": shown.label}
     made = partial(rows_csv, {label: rows}, INFLUENCE_COLUMNS)
-    csv_button("All contributions as CSV", made, "influence", found, more=about, main=True)
+    csv_button("All contributions as CSV", made, "influence", run, more=about, main=True)
     st.markdown(words.TRY_INFLUENCE)
 
 
@@ -106,11 +106,11 @@ def _first_shown(truth: list[str], guess: list[str]) -> int:
     return wrong[0] if wrong else min(range(len(truth)), key=lambda place: truth.count(truth[place]))
 
 
-def _gram(found: FinishedRun, label: str) -> None:
+def _gram(run: FinishedRun, label: str) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         size = Inside.sample.choose("Observations", _FEWEST, _MOST, _MOST, st.slider, help=words.SIZE)
-    sample = caching_inside.gram_of(found, label, size)
+    sample = caching_inside.gram_of(run, label, size)
     with right:
         same_length = Inside.cosine.choose("Same length for all", help=words.COSINE)
     if same_length:
@@ -123,10 +123,10 @@ def _gram(found: FinishedRun, label: str) -> None:
         names = [pictures.name_of(row) for row in sample.rows]
         table = pd.DataFrame(sample.values, columns=names)
         table.insert(0, "observation", names)
-        csv_button("This matrix as CSV", table, "gram", found, label)
+        csv_button("This matrix as CSV", table, "gram", run, label)
     with eigenvalues:
         charts.draw(pictures.eigenvalue_line(values), "spectrum", pictures.eigenvalue_text(values))
         table = pd.DataFrame({"number": range(1, len(values.eigenvalues) + 1), "eigenvalue": values.eigenvalues})
-        csv_button("These eigenvalues as CSV", table, "spectrum", found, label)
+        csv_button("These eigenvalues as CSV", table, "spectrum", run, label)
     st.caption(words.SPECTRUM)
     st.markdown(words.TRY_GRAM)

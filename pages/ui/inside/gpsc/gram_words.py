@@ -48,25 +48,25 @@ def large(tokens: int) -> str:
     return f"This run was trained on {tokens:,} tokens: looking at them may take half a minute."
 
 
-def influence_line(found: Influence, bars: list[dict], by: str, word: str) -> str:
+def influence_line(influence: Influence, bars: list[dict], by: str, word: str) -> str:
     """How the score comes about, in a sentence."""
     shown = sum(row[by] for row in bars)
-    rest = sum(row[by] for row in found.rows) - shown
-    more, apart = len(found.rows) - len(bars), found.score - found.explained
-    label, word = (in_markdown(shortened(text)) for text in (found.label, word))
-    text = f"The score of **{label}** for “{word}” is **{found.score:+.3f}**: "
-    text += f"an average word has {found.average:+.3f}, " if by == "difference" else ""
+    rest = sum(row[by] for row in influence.rows) - shown
+    more, apart = len(influence.rows) - len(bars), influence.score - influence.explained
+    label, word = (in_markdown(shortened(text)) for text in (influence.label, word))
+    text = f"The score of **{label}** for “{word}” is **{influence.score:+.3f}**: "
+    text += f"an average word has {influence.average:+.3f}, " if by == "difference" else ""
     text += f"the bars add {shown:+.3f}" + (f", the other {more:,} observations {rest:+.3f}." if more else ".")
     if abs(apart) > 5e-4:
         text += f" {apart:+.3f} is left: the fit is not exactly at the minimum, where β is read off."
     return text + " Beside this score the neighbouring labels count, by the transition scores."
 
 
-def spectrum_line(found: Spectrum, same: float | None, other: float | None) -> str:
+def spectrum_line(spectrum: Spectrum, same: float | None, other: float | None) -> str:
     """What the matrix and its spectrum say, in numbers."""
     text = (
-        f"**Effective rank {found.effective_rank:.1f}** of {len(found.eigenvalues)}; {found.nearly_all} eigenvalues make "
-        "99 % of the sum."
+        f"**Effective rank {spectrum.effective_rank:.1f}** of {len(spectrum.eigenvalues)}; {spectrum.nearly_all} eigenvalues "
+        "make 99 % of the sum."
     )
     if same is not None and other is not None:
         text += f" Mean kernel value between words of one label {same:.3f}, of different labels {other:.3f}."

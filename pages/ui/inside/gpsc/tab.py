@@ -39,30 +39,30 @@ _PARTS = {"dev": "development part", "train": "training part"}
 
 def tab() -> None:
     """The Gaussian processes of a run: sparse ones against the dense one, how that was fitted, and what they look at."""
-    found = choose_run(is_gp, words.OTHERWISE, DEFAULT)
-    if found is None:
+    run = choose_run(is_gp, words.OTHERWISE, DEFAULT)
+    if run is None:
         return
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    sparse = _named(found, is_sparse_gp, "sparse")
-    dense = _named(found, is_dense_gp, "dense")
+    sparse = _named(run, is_sparse_gp, "sparse")
+    dense = _named(run, is_dense_gp, "dense")
     if not sparse:
         st.info(words.NO_SPARSE, icon=":material/info:")
-        links.go("Train a sparse one", "train", "model_training", dataset=found.config.dataset)
+        links.go("Train a sparse one", "train", "model_training", dataset=run.config.dataset)
     views: dict[str, Callable[[], None]] = {}
     if sparse:
-        views["Sparseness"] = partial(_sparseness, found, sparse, dense)
+        views["Sparseness"] = partial(_sparseness, run, sparse, dense)
     if dense:
-        views["Fit"] = partial(_certificate, found, dense)
-    views["Who decides"] = partial(inside_gram.influence, found, {**dense, **sparse})
-    views["Gram matrix"] = partial(inside_gram.gram, found, {**dense, **sparse})
+        views["Fit"] = partial(_certificate, run, dense)
+    views["Who decides"] = partial(inside_gram.influence, run, {**dense, **sparse})
+    views["Gram matrix"] = partial(inside_gram.gram, run, {**dense, **sparse})
     views[Inside.gpsc.buttons("Show", list(views), help=words.VIEWS)]()
 
 
-def _named(found: FinishedRun, kind, what: str) -> dict[str, str]:
+def _named(run: FinishedRun, kind, what: str) -> dict[str, str]:
     """Labels of the models of a kind, by a short name for the charts."""
-    choices = shown_choices(found, kind)
+    choices = shown_choices(run, kind)
     short = short_names(choices)
     return {_name(choice, short, what, len(choices)): choice.label for choice in choices}
 
@@ -71,12 +71,12 @@ def _name(choice: MethodChoice, short: Mapping[str, str], what: str, several: in
     return f"{what}: {short[choice.label]}" if several > 1 else what
 
 
-def _sparseness(found: FinishedRun, sparse: Mapping[str, str], dense: Mapping[str, str]) -> None:
+def _sparseness(run: FinishedRun, sparse: Mapping[str, str], dense: Mapping[str, str]) -> None:
     st.header("Accuracy against sparseness")
-    paths = {name: sparse_path(caching.trained(found, label)) for name, label in sparse.items()}
+    paths = {name: sparse_path(caching.trained(run, label)) for name, label in sparse.items()}
     part = "dev" if all(rows[-1]["dev_accuracy"] is not None for rows in paths.values()) else "train"
     score = f"{part}_accuracy"
-    lines = {name: caching.accuracy_on(found, label, part) for name, label in dense.items()}
+    lines = {name: caching.accuracy_on(run, label, part) for name, label in dense.items()}
     if part == "train":
         st.info(words.NO_DEVELOPMENT, icon=":material/info:")
     axis = Inside.across.buttons("Across", list(pictures.AXES), help=words.AXIS)
@@ -87,7 +87,7 @@ def _sparseness(found: FinishedRun, sparse: Mapping[str, str], dense: Mapping[st
         charts.draw(figure, "sparseness", pictures.sparseness_text("Accuracy", paths, score, lines))
     with right:
         st.caption(words.OBJECTIVE)
-        lowest = _comparable_objectives(found, sparse, dense)
+        lowest = _comparable_objectives(run, sparse, dense)
         figure = pictures.against_sparseness(paths, axis, "objective", "objective", lowest)
         charts.draw(figure, "objective", pictures.sparseness_text("Objective", paths, "objective", lowest))
     if lines:
@@ -100,30 +100,30 @@ def _sparseness(found: FinishedRun, sparse: Mapping[str, str], dense: Mapping[st
     else:
         st.caption(words.NO_DENSE)
     st.subheader("At the end of the way")
-    ends = _ends(found, {**dense, **sparse}, paths)
+    ends = _ends(run, {**dense, **sparse}, paths)
     st.table(_written(ends))
-    csv_button("This table as CSV", ends, "ends", found)
-    st.markdown("\n".join(words.sparse_line(name, caching.trained(found, label)) for name, label in sparse.items()))
+    csv_button("This table as CSV", ends, "ends", run)
+    st.markdown("\n".join(words.sparse_line(name, caching.trained(run, label)) for name, label in sparse.items()))
     nothing = dict.fromkeys(PATH_COLUMNS)
     across = {name: [{**nothing, score: lines[name], "objective": lowest.get(name)}] for name in lines}
     csv_button(
-        "The whole way as CSV", partial(rows_csv, {**paths, **across}, PATH_COLUMNS), "path", found, main=True,
+        "The whole way as CSV", partial(rows_csv, {**paths, **across}, PATH_COLUMNS), "path", run, main=True,
         help_text="Coordinates, % parameters, objective, accuracies, % observations touched, label pairs per observation.",
     )  # fmt: skip
 
 
-def _comparable_objectives(found: FinishedRun, sparse: Mapping[str, str], dense: Mapping[str, str]) -> dict[str, float]:
+def _comparable_objectives(run: FinishedRun, sparse: Mapping[str, str], dense: Mapping[str, str]) -> dict[str, float]:
     """Objectives of dense models that solve the problem of every sparse one."""
-    others = [caching.trained(found, label) for label in sparse.values()]
-    models = {name: caching.trained(found, label) for name, label in dense.items()}
+    others = [caching.trained(run, label) for label in sparse.values()]
+    models = {name: caching.trained(run, label) for name, label in dense.items()}
     return {
         name: model.objective_ for name, model in models.items() if all(same_problem(model, other) for other in others)
     }
 
 
-def _ends(found: FinishedRun, labels: Mapping[str, str], paths: Mapping[str, list[dict]]) -> list[dict]:
+def _ends(run: FinishedRun, labels: Mapping[str, str], paths: Mapping[str, list[dict]]) -> list[dict]:
     """A row per model: accuracy on the test part, and of the sparse ones what they consist of."""
-    tested = {row["label"]: row for row in found.summary()}
+    tested = {row["label"]: row for row in run.summary()}
     rows = []
     for name, label in labels.items():
         last = paths[name][-1] if name in paths else {}
@@ -155,12 +155,12 @@ def _written(ends: list[dict]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Model")
 
 
-def _certificate(found: FinishedRun, dense: Mapping[str, str]) -> None:
+def _certificate(run: FinishedRun, dense: Mapping[str, str]) -> None:
     st.header("How the dense model was fitted")
-    rows = {name: certificate_rows(caching.trained(found, label)) for name, label in dense.items()}
+    rows = {name: certificate_rows(caching.trained(run, label)) for name, label in dense.items()}
     for name, label in dense.items():
-        line = words.certificate_line(caching.trained(found, label))
+        line = words.certificate_line(caching.trained(run, label))
         st.markdown(f"**{name}**: {line}" if len(dense) > 1 else line)
     st.caption(words.CERTIFICATE)
     charts.draw(pictures.certificate(rows), "certificate", pictures.certificate_text(rows))
-    csv_button("These numbers as CSV", partial(rows_csv, rows, CERTIFICATE_COLUMNS), "certificate", found)
+    csv_button("These numbers as CSV", partial(rows_csv, rows, CERTIFICATE_COLUMNS), "certificate", run)

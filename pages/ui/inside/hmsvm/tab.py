@@ -26,10 +26,10 @@ _WORDS_SHOWN = 8  # of a sentence in the list of sentences
 
 def tab() -> None:
     """One HM-SVM of a run: how sparse it is, its support sequences sentence by sentence, and its training."""
-    found = choose_run(has_support, words.OTHERWISE, DEFAULT)
-    if found is None:
+    run = choose_run(has_support, words.OTHERWISE, DEFAULT)
+    if run is None:
         return
-    choices = shown_choices(found, has_support)
+    choices = shown_choices(run, has_support)
     names = short_names(choices)
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
@@ -39,20 +39,20 @@ def tab() -> None:
         help="The HM-SVMs of this run, named by what they differ in.",
     )  # fmt: skip
     label = next(label for label, short in names.items() if short == name)
-    learner = caching.trained(found, label)
+    learner = caching.trained(run, label)
     st.markdown(words.sparseness_line(learner))
-    _sentence(found, label, learner)
-    _training(found, label, learner)
+    _sentence(run, label, learner)
+    _training(run, label, learner)
 
 
-def _sentence(found: FinishedRun, label: str, learner: HMSVM) -> None:
+def _sentence(run: FinishedRun, label: str, learner: HMSVM) -> None:
     st.header("Support sequences of a sentence")
     examples = support_examples(learner)
     if not examples:
         st.info("This model has no support sequences: every sentence keeps the margin by itself.")
         return
     st.markdown(words.FIGURE)
-    sentences = caching.training_sentences(found)
+    sentences = caching.training_sentences(run)
     lines = {str(row["sequence"] + 1): _line(row, sentences[row["sequence"]]) for row in examples}
     chosen = Inside.sentence.choose(
         "Sentence", list(lines), describe=lines.__getitem__,
@@ -65,7 +65,7 @@ def _sentence(found: FinishedRun, label: str, learner: HMSVM) -> None:
     if left_out > 0:
         st.caption(f"… and {left_out} more with a smaller α; the CSV has them all.")
     csv_button(
-        "All support sequences as CSV", partial(support_csv, learner), "support", found, label, main=True,
+        "All support sequences as CSV", partial(support_csv, learner), "support", run, label, main=True,
         help_text="Every support sequence of this model with its α.",
     )  # fmt: skip
 
@@ -76,7 +76,7 @@ def _line(row: dict, sentence: list[str]) -> str:
     return f"{row['sequence'] + 1}: {beginning} ({rivals}, Σα = {row['alpha']:.3g})"
 
 
-def _training(found: FinishedRun, label: str, learner: HMSVM) -> None:
+def _training(run: FinishedRun, label: str, learner: HMSVM) -> None:
     st.header("How training went")
     st.markdown(words.gap_line(learner))
     rows = training_rows(learner)
@@ -92,4 +92,4 @@ def _training(found: FinishedRun, label: str, learner: HMSVM) -> None:
     st.subheader("What each round added")
     st.caption(words.GROWTH)
     charts.draw(pictures.growth_bars(rows), "growth", pictures.growth_text(rows))
-    csv_button("These numbers as CSV", rows, "training", found, label)
+    csv_button("These numbers as CSV", rows, "training", run, label)

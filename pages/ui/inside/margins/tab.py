@@ -29,14 +29,14 @@ _FARTHEST = 1000.0
 
 def tab() -> None:
     """The margins of all methods of a run on one chart, in a table, and the sentences with the narrowest."""
-    found = choose_run(first=DEFAULT)
-    if found is None:
+    run = choose_run(first=DEFAULT)
+    if run is None:
         return
     st.markdown(words.INTRODUCTION)
     with st.expander("The words used here", icon=":material/menu_book:"):
         st.markdown(words.GLOSSARY)
-    names = _names(found)
-    margins = _margins(found, names)
+    names = _names(run)
+    margins = _margins(run, names)
     if margins is None:
         return
     scales = [scale for scale in words.SCALES if any(own.norm(scale) is not None for own in margins.values())]
@@ -50,29 +50,29 @@ def tab() -> None:
         theta = Inside.theta.choose("θ", -_FARTHEST, _FARTHEST, 0.0, step=step, format="%.3f", help=words.THETA)
     shown = {name: own.on(scale) for name, own in margins.items() if own.norm(scale) is not None}
     _chart(shown, scale, theta, list(margins))
-    _table(found, margins, scale, theta)
+    _table(run, margins, scale, theta)
     st.markdown(words.TRY)
-    _narrowest(found, shown, scale)
+    _narrowest(run, shown, scale)
 
 
-def _names(found: FinishedRun) -> dict[str, str]:
+def _names(run: FinishedRun) -> dict[str, str]:
     """Labels by the name that the charts have: a short one, unless two methods would share it."""
-    short = short_names(found.config.methods)
+    short = short_names(run.config.methods)
     if len(set(short.values())) < len(short):
         return {label: label for label in short}
     return {name: label for label, name in short.items()}
 
 
-def _margins(found: FinishedRun, names: Mapping[str, str]) -> dict[str, Margins] | None:
+def _margins(run: FinishedRun, names: Mapping[str, str]) -> dict[str, Margins] | None:
     """By name; None if they have to be asked for first, since it may take long."""
-    known = caching_inside.known_margins(found)
-    tokens = caching.training_tokens(found)
+    known = caching_inside.known_margins(run)
+    tokens = caching.training_tokens(run)
     quick = tokens <= caching.QUICK_TOKENS or all(label in known for label in names.values())
     button = {"icon": ":material/straighten:", "type": "primary"}
-    if not quick and not Inside.margins.asked(found.run_id, "Find the margins", words.large(tokens), **button):
+    if not quick and not Inside.margins.asked(run.run_id, "Find the margins", words.large(tokens), **button):
         return None
     return {
-        name: known[label] if label in known else caching_inside.made_margins(found, label)
+        name: known[label] if label in known else caching_inside.made_margins(run, label)
         for name, label in names.items()
     }
 
@@ -92,7 +92,7 @@ def _chart(shown: Mapping[str, np.ndarray], scale: str, theta: float, every: lis
         st.caption(words.without(scale, left_out))
 
 
-def _table(found: FinishedRun, margins: Mapping[str, Margins], scale: str, theta: float) -> None:
+def _table(run: FinishedRun, margins: Mapping[str, Margins], scale: str, theta: float) -> None:
     rows, full = {}, []
     for name, own in margins.items():
         row, values = margin_row(own), own.on(scale)
@@ -110,18 +110,18 @@ def _table(found: FinishedRun, margins: Mapping[str, Margins], scale: str, theta
     st.caption(words.TABLE)
     first, second, _ = st.columns([1, 1, 2])
     with first:
-        csv_button("This table as CSV", full, "margins", found)
+        csv_button("This table as CSV", full, "margins", run)
     with second:
         help_text = "The margin of every training sentence under every method, on all three scales."
         csv_button(
-            "All margins as CSV", partial(margins_csv, margins), "margins-all", found, main=True, help_text=help_text
+            "All margins as CSV", partial(margins_csv, margins), "margins-all", run, main=True, help_text=help_text
         )
 
 
-def _narrowest(found: FinishedRun, shown: Mapping[str, np.ndarray], scale: str) -> None:
+def _narrowest(run: FinishedRun, shown: Mapping[str, np.ndarray], scale: str) -> None:
     st.header("The narrowest")
     st.caption(words.NARROW)
-    sentences = caching.training_sentences(found)
+    sentences = caching.training_sentences(run)
     least = np.min(list(shown.values()), axis=0)
     order = np.argsort(least, kind="stable")[:_SENTENCES].tolist()
     table = pd.DataFrame(
@@ -133,7 +133,7 @@ def _narrowest(found: FinishedRun, shown: Mapping[str, np.ndarray], scale: str) 
     )
     numbers = {name: st.column_config.NumberColumn(format="%.4f", help=words.AXES[scale]) for name in shown}
     st.dataframe(table, hide_index=True, height=320, column_config=numbers)
-    csv_button("These sentences as CSV", table, "narrowest", found, more={"scale": scale})
+    csv_button("These sentences as CSV", table, "narrowest", run, more={"scale": scale})
 
 
 def _beginning(sentence: list[str]) -> str:

@@ -38,20 +38,20 @@ NONE = "There is no L1 path to show: train CRFs that differ in `l1` only, or mak
 _SCORES = {"accuracy": "accuracy", "span_f1": "F1 of segments"}
 
 
-def show(found: FinishedRun) -> None:
+def show(run: FinishedRun) -> None:
     """The paths of a run, or of the default result."""
-    paths = l1_paths(found)
+    paths = l1_paths(run)
     own = bool(paths)
     if not own:
-        found = caching.defaults().get(DEFAULT)
-        paths = l1_paths(found) if found else {}
+        run = caching.defaults().get(DEFAULT)
+        paths = l1_paths(run) if run else {}
     if not paths:
         st.info(NONE, icon=":material/info:")
         return
     st.header("Fewer weights: the L1 path")
     st.markdown(INTRODUCTION)
     if not own:
-        st.caption(f"{OTHER} ({caching.default_line(found)})")
+        st.caption(f"{OTHER} ({caching.default_line(run)})")
     scores = [score for score in _SCORES if all(row[score] is not None for rows in paths.values() for row in rows)]
     left, right = st.columns(2, gap="large")
     with left:
@@ -60,7 +60,7 @@ def show(found: FinishedRun) -> None:
         charts.draw(_scores(paths, scores), "l1-scores", _text("Accuracy", paths, "accuracy"))
     st.caption(READ)
     st.dataframe(_table(paths, scores), hide_index=True)
-    csv_button("This path as CSV", partial(rows_csv, paths, L1_COLUMNS), "l1-path", found)
+    csv_button("This path as CSV", partial(rows_csv, paths, L1_COLUMNS), "l1-path", run)
     st.markdown(TRY)
 
 

@@ -32,31 +32,31 @@ _ALL, _FEWER = "Weights and transitions", "L1 path"
 
 def tab() -> None:
     """The weights of one model of a run, or how they become fewer."""
-    found = choose_run(has_weights, OTHERWISE)
-    if found is None:
+    run = choose_run(has_weights, OTHERWISE)
+    if run is None:
         return
     if Inside.weights.buttons("Show", [_ALL, _FEWER]) == _FEWER:
-        l1_path.show(found)
+        l1_path.show(run)
         return
-    choices = shown_choices(found, has_weights)
+    choices = shown_choices(run, has_weights)
     # Every weight of a CRF means something; without one, the last method is that with most behind it.
     first = next((choice for choice in choices if choice.method == "crf"), choices[-1])
     method = Inside.weigh.buttons("Method", [choice.label for choice in choices], first.label)
-    _side_by_side(found, method, caching.trained(found, method))
+    _side_by_side(run, method, caching.trained(run, method))
 
 
-def _side_by_side(found: FinishedRun, method: str, learner: SequenceLearner) -> None:
+def _side_by_side(run: FinishedRun, method: str, learner: SequenceLearner) -> None:
     attributes, transitions = st.columns(2, gap="large")
     with attributes:
         try:
-            _attributes(found, method, learner)
+            _attributes(run, method, learner)
         except LabSeqError as reason:
             st.info(in_markdown(str(reason)))
     with transitions:
         _transitions(method, learner)
 
 
-def _attributes(found: FinishedRun, method: str, learner: SequenceLearner) -> None:
+def _attributes(run: FinishedRun, method: str, learner: SequenceLearner) -> None:
     line = metrics.weight_line(weight_summary(learner), shows_log_probabilities(learner))
     st.header("What speaks for a label")
     st.markdown(line)
@@ -83,7 +83,7 @@ def _attributes(found: FinishedRun, method: str, learner: SequenceLearner) -> No
             "The highest and the lowest weights; a positive one speaks for the label, a negative one against it."
         )
     csv_button(
-        "All weights as CSV", partial(weights_csv, learner), "weights", found, method, main=True,
+        "All weights as CSV", partial(weights_csv, learner), "weights", run, method, main=True,
         help_text="Every weight that is not zero, transitions included, with full precision.",
     )  # fmt: skip
 
