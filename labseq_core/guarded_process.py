@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from labseq_core.checks import LabSeqError
 
@@ -115,7 +115,7 @@ def _started(
             process.stdin.close()
 
 
-def _read(stdout, messages: queue.SimpleQueue[dict]) -> None:
+def _read(stdout: IO[str], messages: queue.SimpleQueue[dict]) -> None:
     """What the child says, until it ends; a line that is cut off is none."""
     for line in stdout:
         with contextlib.suppress(ValueError):
