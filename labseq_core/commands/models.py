@@ -31,13 +31,13 @@ def train(chosen: argparse.Namespace) -> None:
     def callback(progress) -> None:
         bar.show(progress.fraction, f"{progress.objective:.4g}")
 
-    if choice.search:
+    if choice.tried:
         searched = search(learner, choice.grid(), encoded, corpus.labels, callback=callback)
         learner = searched.learner
     else:
         learner.fit(encoded, corpus.labels, callback=callback)
     bar.close()
-    if choice.search:
+    if choice.tried:
         print("chosen:", ", ".join(f"{name}={value}" for name, value in searched.best.items()))
     learner.save(chosen.model)
     print(f"wrote {Path(chosen.model).name}: {choice.label}, {len(learner.classes_)} labels, {len(corpus)} sequences")

@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
@@ -24,6 +24,7 @@ def compare(chosen: argparse.Namespace) -> int:
         start_ahead()  # to load takes a second: it does so while this process does
     from labseq_core.data.formats.source import read_text
     from labseq_core.experiments import ExperimentConfig, notices
+    from labseq_core.experiments.plan.variant import TUNE
 
     if chosen.config:
         config = ExperimentConfig.from_yaml(read_text(chosen.config))
@@ -31,10 +32,12 @@ def compare(chosen: argparse.Namespace) -> int:
         if not (chosen.dataset and chosen.methods):
             raise LabSeqError("name a corpus with --dataset and methods with --methods, or give a configuration file")
         methods = tuple(map(method_choice, chosen.methods.split(",")))
+        if chosen.tune:
+            methods = tuple(choice if choice.search else replace(choice, search=TUNE) for choice in methods)
         metrics = tuple(chosen.metrics.split(",")) if chosen.metrics else ()
         config = ExperimentConfig(
             chosen.dataset, methods, feature_choice(chosen), chosen.folds, chosen.seed, metrics, chosen.calibrate,
-            chosen.sequences,
+            chosen.sequences, chosen.test_dataset,
         )  # fmt: skip
     for notice in notices():
         print(f"labseq: {notice}", file=sys.stderr)

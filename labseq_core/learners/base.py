@@ -37,6 +37,10 @@ Labels = Sequence[Sequence[str]]
 # What `fit` and `predict` take as X: encoded, a corpus, or attributes of each token as dicts, lists of names or words.
 Input = EncodedSequences | Sequences | Sequence[Sequence[Attributes]] | np.ndarray
 Labelled = Sequences | tuple[Input, Labels]  # a corpus, or a pair (X, y)
+DECODINGS = {
+    "viterbi": "the best labelling of the whole sequence (Viterbi)",
+    "posterior": "the most probable label of each token (posterior marginals)",
+}
 DEV_EVERY = 10  # iterations of a minimiser between two looks at the development data
 EncodedPair = tuple[EncodedSequences, np.ndarray]  # observations and labels as arrays
 
@@ -191,18 +195,29 @@ class SequenceLearner:
         """The chain scores of each sequence, on a log scale."""
         return list(self._batch(X))
 
-    def predict(self, X: Input, decode: str = "viterbi") -> list[list[str]]:
-        """The best labelling of each sequence, or with decode="posterior" the most probable label of each token."""
-        require(decode in ("viterbi", "posterior"), f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
-        if decode == "viterbi":
-            return self._predict_by(self._potentials_of, X)
-        batch = self._batch(X)
-        self._require_probabilities()
-        return self._named(forward_backward(batch).node_marginals.argmax(axis=1), batch.offsets)
+    @property
+    def decoding(self) -> str:
+        """How `predict` decodes unless it is told: as the method's loss is made for."""
+        return "viterbi"
 
-    def _predict_by(self, scores: Scores, X: Input) -> list[list[str]]:
+    def predict(self, X: Input, decode: str | None = None) -> list[list[str]]:
+        """decode="viterbi": the best labelling of each sequence; "posterior": the most probable label of each token; None: as
+        the method's loss is made for, which is posterior for losses of marginals and viterbi for all others.
+        """
+        return self._predict_by(self._potentials_of, X, decode)
+
+    def _predict_by(self, scores: Scores, X: Input, decode: str | None = None) -> list[list[str]]:
         batch = scores(self.encode(X))
-        return self._named(viterbi(batch).labels, batch.offsets)
+        return self._named(self._decoded(batch, decode), batch.offsets)
+
+    def _decoded(self, batch: ChainPotentials, decode: str | None) -> np.ndarray:
+        """Label indices of all positions."""
+        decode = decode or self.decoding
+        require(decode in DECODINGS, f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
+        if decode == "viterbi":
+            return viterbi(batch).labels
+        self._require_probabilities()
+        return forward_backward(batch).node_marginals.argmax(axis=1)
 
     def k_best(self, X: Input, k: int) -> list[list[tuple[list[str], float]]]:
         """The k best labellings of each sequence with their scores, best first."""
@@ -258,7 +273,7 @@ class SequenceLearner:
         batch = self._batch(X)
         truth = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
         require(truth.size > 0, "X is empty; there is nothing to score")
-        return float(np.mean(viterbi(batch).labels == truth))
+        return float(np.mean(self._decoded(batch, None) == truth))
 
     def encode(self, X: Input) -> EncodedSequences:
         """X in the attributes that the model knows; others are dropped."""

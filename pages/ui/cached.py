@@ -183,15 +183,15 @@ def bounds_of_round(run: FinishedRun, label: str, number: int) -> dict:
     parts = {name: row[name] for name in ("attribute", "previous_label") if row[name]}
     points = _FEW_POINTS if training_tokens(run) > QUICK_TOKENS else _MANY_POINTS
     with one_at_a_time:
-        observations, labels = training_data(run.config)
+        observations, labels = training_data(run.config, label)
         learner = trained(run, label)
         return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
 
 
 @cache_shared(max_entries=4, show_spinner="Reading the corpus")
-def training_sentences(run: FinishedRun) -> list[list[str]]:
-    """The words that the first models of a run were trained on. Shared: not to be changed."""
-    return training_tokens_of(run.config)
+def training_sentences(run: FinishedRun, label: str) -> list[list[str]]:
+    """The tokens that the first model of a variant was trained on. Shared: not to be changed."""
+    return training_tokens_of(run.config, label)
 
 
 @cache_shared(max_entries=4, show_spinner="Reading the corpus")
@@ -238,13 +238,13 @@ def accuracy_on(run: FinishedRun, label: str, part: str) -> float:
     if part == "dev":
         return next(row["dev_accuracy"] for row in run.rows if row["label"] == label)
     with one_at_a_time:
-        observations, labels = training_data(run.config)
-        return token_accuracy(labels, trained(run, label).predict(observations))
+        observations, labels = training_data(run.config, label)
+        return token_accuracy(labels, trained(run, label).predict(observations, run.config.variant(label).decoding))
 
 
 def training_tokens(run: FinishedRun) -> int:
-    """How many tokens the first models of a run were trained on."""
-    return run.rows[0]["n_train_tokens"]
+    """How many tokens the first models of a run were trained on, at most."""
+    return max(row["n_train_tokens"] for row in run.rows)
 
 
 def any_method(learner: type[SequenceLearner]) -> bool:

@@ -150,7 +150,7 @@ def test_the_slider_replays_the_rounds(open_page, number):
 def test_the_bounds_are_those_of_the_round_at_the_model_before_it(open_page):
     app = open_page("inside", tab="Boosting", run=RUN, boosting="Bounds", boosted="exact", round="1")
     assert problems(app) == []
-    learner, (observations, truth) = model(RUN, labels()[2]), training_data(result(RUN).config)
+    learner, (observations, truth) = model(RUN, labels()[2]), training_data(result(RUN).config, labels()[2])
     row = round_rows(learner)[0]
     lines = {trace["name"]: trace for trace in charts(app)["bounds"] if trace["mode"] == "lines"}
     steps = lines["tight bound"]["x"]

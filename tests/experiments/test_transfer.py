@@ -117,7 +117,7 @@ def changed(packed: bytes, change) -> bytes:
 
 
 ODD_PREDICTIONS = replace(
-    Predictions.of(0, [["A"]], [["A"]], [["A"]], [np.ones(1)], True), truth=np.array([7], dtype=np.int32)
+    Predictions.of(0, [["A"]], [["A"]], [np.ones(1)], True), truth=np.array([7], dtype=np.int32)
 ).to_bytes()
 SAID = {
     "a later format": "has format 99",

@@ -46,6 +46,7 @@ from streamlit.testing.v1 import AppTest
 from labseq_core import CRF, GPSC, LabSeqError, load_dataset, load_model
 from labseq_core.commands.choices import method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.python_script import python_script
 from labseq_core.experiments.plan.cost import data_size, expected_cost, fit_cost
 from labseq_core.kernels import KERNELS, parse_kernel
 from labseq_core.learners import METHODS
@@ -107,7 +108,7 @@ for page, choices, said in [
 
 # The script that does the same, beside the files and without --with.
 own = MethodChoice("gps", {"kernel": "laplace:2"}), MethodChoice("crf-tempered"), MethodChoice("votes")
-snippet = ExperimentConfig("toy-pos", own, sequences=20).python_snippet()
+snippet = python_script(ExperimentConfig("toy-pos", own, sequences=20))
 for registry, name in (KERNELS, "laplace"), (LOSSES, "tempered"), *((METHODS, name) for name in ("crf-tempered", "votes")):
     del registry._things[name]
 sys.path.insert(0, FILES)

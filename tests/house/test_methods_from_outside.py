@@ -122,7 +122,7 @@ def test_every_page_shows_it(votes, tmp_path):
         ("x = 1\n", "defines no method"),
         ("raise ValueError('no')\n", "cannot be loaded: ValueError: no"),
         (("'votes'", "'crf'"), "already"),
-        (("Option('prior'", "Option('score'"), "has an option 'score', a column of every search"),
+        (("Option('prior'", "Option('score'"), "has an option 'score', which every variant or search has"),
         (("options = (", "options = () or ("), None),
         (
             ("def __init__(self, prior: float = 1.0)", "def __init__(self, other: float = 1.0)"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from labseq_core.data.catalogue import list_datasets
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
 from labseq_core.experiments.results.run_results import FIRST
 
 FEATURES = {

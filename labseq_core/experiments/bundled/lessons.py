@@ -7,8 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from labseq_core.data.catalogue import load_dataset
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
 from labseq_core.experiments.results.run_results import FIRST, SPAN_MODE
 from labseq_core.experiments.run.one_task import run_task
 from labseq_core.explain.perceptron_mistakes import mistake_bound

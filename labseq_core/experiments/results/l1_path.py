@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labseq_core.experiments.plan.config import MethodChoice
+from labseq_core.experiments.plan.variant import MethodChoice
 from labseq_core.experiments.results.run_results import RunResult
 from labseq_core.learners.registry import method_options
 
@@ -24,7 +24,7 @@ def l1_paths(run: RunResult) -> dict[str, list[dict]]:
     """
     groups: dict[tuple, list[MethodChoice]] = {}
     for choice in run.config.methods:
-        if "l1" in method_options(choice.method) and "l1" not in choice.search:
+        if "l1" in method_options(choice.method) and "l1" not in choice.tried:
             rest = tuple(sorted((name, str(value)) for name, value in choice.options.items() if name != "l1"))
             groups.setdefault((choice.method, rest), []).append(choice)
     summary = {row["label"]: row for row in run.summary()}

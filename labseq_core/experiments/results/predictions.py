@@ -31,23 +31,21 @@ class Predictions:
     folds: np.ndarray  # int64, (sequences,)
     truth: np.ndarray  # int32
     predicted: np.ndarray  # int32, the best labelling
-    answers: (
-        np.ndarray
-    )  # int32, the label to which the confidence belongs: the most probable one, where there are probabilities
+    answers: np.ndarray  # int32, the label to which the confidence belongs: `predicted`, but for runs of early versions
     confidence: np.ndarray  # float64: its probability, or by how much the best labelling beats the best one without it
     probability: bool  # whether confidences are probabilities
 
     @classmethod
     def of(
         cls, fold: int, truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]],
-        answers: Sequence[Sequence[str]], confidence: Sequence[np.ndarray], probability: bool,
+        confidence: Sequence[np.ndarray], probability: bool,
     ) -> Predictions:  # fmt: skip
-        names = Alphabet(sorted({label for rows in (truth, predicted, answers) for row in rows for label in row}))
-        codes = [names.encode([label for row in rows for label in row]).astype(np.int32)
-                 for rows in (truth, predicted, answers)]  # fmt: skip
+        names = Alphabet(sorted({label for rows in (truth, predicted) for row in rows for label in row}))
+        true, said = (names.encode([label for row in rows for label in row]).astype(np.int32)
+                      for rows in (truth, predicted))  # fmt: skip
         lengths = np.array([len(row) for row in truth], dtype=np.int64)
         flat = np.concatenate([np.asarray(row, dtype=np.float64) for row in confidence])
-        return cls(list(names.names), lengths, np.full(len(lengths), fold), *codes, flat, probability)
+        return cls(list(names.names), lengths, np.full(len(lengths), fold), true, said, said, flat, probability)
 
     @classmethod
     def joined(cls, parts: Iterable[Predictions]) -> Predictions:

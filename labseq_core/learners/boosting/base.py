@@ -39,7 +39,7 @@ BOUND = Option(
     choices=("loose", "tight", "exact"), where="T 3.26, 3.35, 3.25",
 )  # fmt: skip
 ROUNDS = Option("rounds", "int", 500, "At most this many rounds; each moves the weight of one feature.", low=1, high=1_000_000,
-                where="T Alg. 3")  # fmt: skip
+                where="T Alg. 3", tuning=(50, 100, 200, 500, 1000, 2000))  # fmt: skip
 SMOOTHING = Option(
     "smoothing", "float", 1e-4, "ε: keeps the steps of features that are always right, or never, from going to infinity.",
     low=0.0, high=1.0, log_scale=True, where="T 3.37",

@@ -73,7 +73,7 @@ def _votes(run: FinishedRun, label: str) -> KernelExpansion | None:
     if not needs_training_data_to_vote(learner) or caching.training_tokens(run) > caching.QUICK_TOKENS:
         return None
     with caching.one_at_a_time:
-        return observation_votes(learner, *training_data(run.config))
+        return observation_votes(learner, *training_data(run.config, label))
 
 
 @cache_shared(max_entries=64, show_spinner=False)
@@ -101,9 +101,9 @@ def voices(run: FinishedRun, label: str, observations: tuple[int, ...]) -> list[
     """
     expansion = _votes(run, label) or caching.trained(run, label).expansion_
     with caching.one_at_a_time:
-        encoded, labels = training_data(run.config)
+        encoded, labels = training_data(run.config, label)
         places = training_places(expansion, encoded, observations, _SEVERAL)
-    sentences = caching.training_sentences(run)
+    sentences = caching.training_sentences(run, label)
     return [
         {
             "count": each["count"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.experiments.plan.config import shown_value
+from labseq_core.experiments.plan.variant import shown_value
 from labseq_core.kernels import BasicKernel, parse_kernel
 from labseq_core.learners import METHODS, method_options
 from labseq_core.learners.options import SEED
@@ -24,7 +24,7 @@ def form_choices(config: ExperimentConfig) -> tuple[Choices, list[str]]:
         taken.add(choice.method)
         choices["methods"].append(METHODS[choice.method].title)
         choices |= _method_choices(choice)
-        left_out += [f"{choice.label}: {SEED.name}"] if SEED.name in {*choice.options, *choice.search} else []
+        left_out += [f"{choice.label}: {SEED.name}"] if SEED.name in {*choice.options, *choice.tried} else []
     more, missing = _other_choices(config)
     return choices | more, left_out + missing
 
@@ -37,9 +37,9 @@ def _method_choices(choice: MethodChoice) -> Choices:
             choices |= kernel_choices(f"{method}.{name}", value)
         else:
             choices[f"{method}.{name}"] = shown_value(value)
-    if choice.search:
-        choices[f"{method}.search"] = list(choice.search)
-        for name, values in choice.search.items():
+    if choice.tried:
+        choices[f"{method}.search"] = list(choice.tried)
+        for name, values in choice.tried.items():
             choices[f"{method}.search.{name}"] = " ".join(map(shown_value, values))
     return choices
 

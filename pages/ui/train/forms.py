@@ -77,7 +77,7 @@ def _search_widgets(method: str, options: list[Option]) -> dict[str, str]:
         "Choose on development data", list(usual), [],
         placeholder="nothing: use the values above",
         help="Every combination of the values to try is trained; the one that scores best on the development part is kept "
-        "(within folds: on a fifth of the training part). It takes as many times as long as there are combinations.",
+        "(within folds: on a tenth of the training set). It takes as many times as long as there are combinations.",
     )  # fmt: skip
     return {
         name: form_choice(Text, f"{method}.search.{name}").choose(
