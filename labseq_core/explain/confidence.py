@@ -30,7 +30,10 @@ class Answers:
         """How sure a model is of a label that it gave: the probability of that label."""
         place = {label: number for number, label in enumerate(classes)}
         confidence = [
-            rows[np.arange(len(rows)), [place[label] for label in labels]] for rows, labels in zip(marginals, predicted)
+            np.minimum(
+                rows[np.arange(len(rows)), [place[label] for label in labels]], 1.0
+            )  # a rounded sum may be above 1
+            for rows, labels in zip(marginals, predicted)
         ]
         return cls(predicted, confidence, True, marginals, list(classes))
 
