@@ -6,12 +6,17 @@ Imports streamlit only when called: the command line reads this before it starts
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Any
+
+from labseq_core.serving.hosts import OwnHosts
 
 # Options that its documentation leaves out.
-HIDDEN_SETTINGS: dict[str, bool] = {
+HIDDEN_SETTINGS: dict[str, str | int | bool | list[str]] = {
+    "client.allowedOrigins": [],  # of pages that may steer the dashboard from around its frame
     "runner.postScriptGC": False,  # takes longer than most pages; Python collects garbage by itself
     "logger.hideWelcomeMessage": True,
 }
@@ -63,11 +68,15 @@ def static_folder() -> Path:
     return Path(streamlit.__file__).parent / "static"
 
 
-def run_server(script: str, options: list[str]) -> None:
-    """As `streamlit run` does, in this process; until it is ended."""
-    from streamlit.web.cli import main
+def run_server(script: str, settings: dict[str, Any], own: OwnHosts) -> None:
+    """In this process, until it is ended."""
+    import streamlit
+    from starlette.middleware import Middleware
 
-    main(["run", script, *options], prog_name="labseq app")
+    from labseq_core.serving.gate import Gate
+
+    with suppress(KeyboardInterrupt):
+        streamlit.App(script, middleware=[Middleware(Gate, own=own)]).run(config=settings)
 
 
 def server_is_ready() -> bool:
