@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from labseq_core.serving.hosts import OwnHosts
 
-_MOST_TOLD = 20  # refusals in the log: whoever sends more names does not fill the disk
+MOST_TOLD = 50  # refusals in the log: whoever sends more names does not fill the disk
 # Other sites get no frame around the dashboard and none of its files; it loads nothing from anywhere else; and browsers do not
 # guess that a download is a page.
 HEADERS = {
@@ -45,7 +45,7 @@ class Gate:
         await self.app({**scope, "headers": kept}, receive, _with_headers(send))
 
     def _tell(self, problem: str) -> None:
-        if problem not in self._told and len(self._told) < _MOST_TOLD:
+        if problem not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(problem)
             print(problem, file=sys.stderr, flush=True)
 

@@ -67,9 +67,7 @@ def _read(text: str) -> tuple[str, str] | None:
     if not found:
         return None
     host, port = found.groups(default="")
-    if not host.startswith("["):
-        return host.removesuffix("."), port
-    return (host[1:-1], port) if _is_address(host[1:-1]) else None
+    return host.strip("[]").removesuffix("."), port
 
 
 def _is_address(host: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from labseq_core.checks import LabSeqError
+from labseq_core.serving.gate import MOST_TOLD
 from labseq_core.serving.hosts import HOST_NAMES_VARIABLE, OwnHosts, url
 from labseq_core.serving.streamlit_inside import part_files
 from tests.browser.server import Dashboard
@@ -29,30 +30,34 @@ UPGRADE = (
 SECONDS = 10
 
 
+def ask(port: int, path: str, *headers: str, method: str = "GET", version: str = "1.1") -> str:
+    """The answer as it comes: status, headers and body."""
+    lines = [f"{method} {path} HTTP/{version}", *(UPGRADE if path == STREAM else ("Connection: close",)), *headers]
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        answer = b""
+        while received := connection.recv(1 << 16):
+            answer += received
+            if answer.startswith(b"HTTP/1.1 101"):
+                break
+    return answer.decode()
+
+
+def status(answer: str) -> int:
+    return int(answer.split(" ", 2)[1])
+
+
 @dataclass
 class Served:
     server: Dashboard
     internet: Web  # what the server would ask out there, it asks here
 
-    def ask(self, path: str, *headers: str, method: str = "GET", version: str = "1.1") -> str:
-        """The answer as it comes: status, headers and body."""
-        lines = [f"{method} {path} HTTP/{version}", *(UPGRADE if path == STREAM else ("Connection: close",)), *headers]
-        with socket.create_connection(("127.0.0.1", self.server.port), timeout=SECONDS) as connection:
-            connection.sendall("\r\n".join([*lines, "", ""]).encode())
-            answer = b""
-            while received := connection.recv(1 << 16):
-                answer += received
-                if answer.startswith(b"HTTP/1.1 101"):
-                    break
-        return answer.decode()
+    def ask(self, path: str, *headers: str, **how: str) -> str:
+        return ask(self.server.port, path, *headers, **how)
 
     def statuses(self, *headers: str) -> tuple[int, int]:
         """Of a request by HTTP and of one for a WebSocket."""
         return status(self.ask("/_stcore/health", *headers)), status(self.ask(STREAM, *headers))
-
-
-def status(answer: str) -> int:
-    return int(answer.split(" ", 2)[1])
 
 
 @pytest.fixture(scope="module")
@@ -144,11 +149,11 @@ def test_a_refusal_is_logged_once_and_nobody_is_asked(served):
     for number in range(3):
         assert served.statuses("Host: logged.test", "Origin: http://logged.test") == (403, 403)
         assert served.statuses("Host: localhost", "Origin: http://origin.test", f"X-Number: {number}") == (403, 403)
-    for number in range(30):
+    for number in range(MOST_TOLD):
         assert served.statuses(f"Host: many-{number}.test") == (403, 403)
     lines = (served.server.place / "log.txt").read_text().splitlines()
     told = [line for line in lines if "--host-name" in line and ".test" in line]
-    assert len(told) == len(set(told)) <= 20
+    assert len(told) == len(set(told)) <= MOST_TOLD
     assert sum("does not know the host name logged.test." in line for line in told) == 1
     assert sum("another site, origin.test." in line for line in told) == 1
     assert served.internet.asked == []
@@ -165,6 +170,7 @@ def test_a_server_that_others_reach_knows_the_names_of_its_machine(monkeypatch):
     assert shared.problem(["xn--bcher-kva.example"], []) is None
     assert OwnHosts("board.example").problem(["board.example:8501"], []) is None
     assert shared.problem(["laptop"], []) is not None
+    assert shared.problem(["localhost", "evil.test"], []) is not None
     assert url("::1", 8501) == "http://[::1]:8501"
 
 
