@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -26,8 +27,8 @@ HEADERS = {
 class Gate:
     """ASGI middleware that refuses requests from elsewhere."""
 
-    def __init__(self, app: ASGIApp, own: OwnHosts):
-        self.app, self.own = app, own
+    def __init__(self, app: ASGIApp, own: OwnHosts, make_room: Callable[[], None]):
+        self.app, self.own, self.make_room = app, own, make_room
         self._told: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,6 +41,8 @@ class Gate:
             self._tell(problem)
             await _refuse(problem, scope, receive, send)
             return
+        if scope.get("method") == "PUT":  # a file
+            self.make_room()
         # It is judged: Streamlit, which compares otherwise, would ask a server in the internet for the address of this machine.
         kept = [(name, value) for name, value in scope["headers"] if name != b"origin"]
         await self.app({**scope, "headers": kept}, receive, _with_headers(send))

@@ -20,6 +20,7 @@ from labseq_core.serving import streamlit_inside
 from labseq_core.serving.hosts import OwnHosts
 from labseq_core.serving.settings import LOADING
 
+_MOST_FILES = 8192
 _loading: list[threading.Thread] = []
 
 
@@ -31,9 +32,21 @@ def main() -> None:
     thread = threading.Thread(target=_load, name="labseq-load", daemon=True)
     _loading.append(thread)
     thread.start()
+    _let_many_in()
     if shown:
         threading.Thread(target=_open_browser, args=(shown,), name="labseq-browser", daemon=True).start()
     streamlit_inside.run_server(script, options, OwnHosts(options["server.address"], names))
+
+
+def _let_many_in() -> None:
+    """A visitor's browser holds up to seven connections, each a file to the system, of which macOS allows 256."""
+    if sys.platform != "win32":
+        import resource
+
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(_MOST_FILES, most)
+        if resource.RLIM_INFINITY != now < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def wait_until_loaded() -> None:

@@ -1,17 +1,18 @@
-"""Requests from elsewhere are refused by a server that really runs; those of its own pages are answered."""
+"""What a server that really runs refuses: requests from elsewhere, and too much of one visitor."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
 
 from labseq_core.checks import LabSeqError
-from labseq_core.serving.gate import MOST_TOLD
+from labseq_core.serving.gate import MOST_TOLD, Gate
 from labseq_core.serving.hosts import HOST_NAMES_VARIABLE, OwnHosts, url
 from labseq_core.serving.streamlit_inside import part_files
 from tests.browser.server import Dashboard
@@ -143,6 +144,9 @@ def test_answers_tell_browsers_what_not_to_do(served):
             assert "x-content-type-options: nosniff\r\n" in answer, path
             assert "cross-origin-resource-policy: same-origin\r\n" in answer, path
             assert "frame-ancestors 'self'" in answer, path
+    assert '"allowedOrigins":[]' in served.ask("/_stcore/host-config", "Host: localhost"), (
+        "pages that steer it from around"
+    )
 
 
 def test_a_refusal_is_logged_once_and_nobody_is_asked(served):
@@ -157,6 +161,47 @@ def test_a_refusal_is_logged_once_and_nobody_is_asked(served):
     assert sum("does not know the host name logged.test." in line for line in told) == 1
     assert sum("another site, origin.test." in line for line in told) == 1
     assert served.internet.asked == []
+
+
+def test_a_message_that_no_page_sends_ends_the_connection(served):
+    """Each visitor's choices are remembered: they could fill the memory."""
+    opened = "\r\n".join([f"GET {STREAM} HTTP/1.1", "Host: localhost", *UPGRADE, "", ""]).encode()
+    frame, too_big = b"\x82\xff", (1009).to_bytes(2, "big")
+    for size, ended in ((900_000, False), (1_100_000, True)):
+        with socket.create_connection(("127.0.0.1", served.server.port), timeout=SECONDS) as connection:
+            connection.sendall(opened)
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 101")
+            connection.sendall(frame + size.to_bytes(8, "big") + bytes(4 + size))
+            answer = connection.recv(1 << 16)
+        assert (answer[0] == 0x88 and answer[2:4] == too_big) == ended
+
+
+def test_a_file_makes_room_first():
+    """Nothing else does."""
+    seen = []
+
+    async def app(scope: dict, receive: Callable, send: Callable) -> None:
+        seen.append(scope["method"])
+
+    gate = Gate(app, OwnHosts("127.0.0.1"), lambda: seen.append("room"))
+    for method in ("GET", "PUT", "DELETE"):
+        asyncio.run(gate({"type": "http", "method": method, "headers": [(b"host", b"localhost")]}, None, None))
+    assert seen == ["GET", "room", "PUT", "DELETE"]
+
+
+FEW_CONNECTIONS = """
+import resource
+from labseq_core.serving import server
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+server._let_many_in()
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+"""
+
+
+def test_a_system_that_allows_few_connections_is_asked_for_more():
+    command = [sys.executable, "-c", FEW_CONNECTIONS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert int(done.stdout) > 1000
 
 
 def test_a_server_that_others_reach_knows_the_names_of_its_machine(monkeypatch):

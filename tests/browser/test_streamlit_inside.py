@@ -41,6 +41,22 @@ def test_functions():
     inspect.signature(streamlit.App.run).bind(None, config={})
 
 
+def test_uploads_are_kept_within_bounds():
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+    files = MemoryUploadedFileManager("/upload")
+    for number, visitor in enumerate(["modest", "greedy", "greedy", "greedy", "greedy"]):
+        files.add_file(visitor, UploadedFileRec(str(number), "name", "text/plain", bytes(100)))
+    inside.keep_uploads_within(500, files)
+    assert len(files.file_storage["greedy"]) == 4
+    inside.keep_uploads_within(300, files)
+    assert {visitor: list(own) for visitor, own in files.file_storage.items()} == {
+        "modest": ["0"],
+        "greedy": ["3", "4"],
+    }
+
+
 def test_each_part_is_one_file_beside_the_first_script():
     assert [name.split(".")[0] for name in inside.part_files()] == list(inside.PARTS)
     page = (inside.static_folder() / "index.html").read_text(encoding="utf-8")
