@@ -52,7 +52,7 @@ def _who_reaches_it(host: str, names: list[str]) -> str:
         known = f"Others reach it by this machine's IP address or as {', '.join(names)}; --host-name adds a name."
         return f"{known}\nEverybody who reaches it can use it: there is no password."
     if names:
-        return f"It listens on this machine only, for a proxy too that others reach as {', '.join(names)}."
+        return f"It listens on this machine only; a proxy here may pass on requests to {', '.join(names)}."
     return "It listens on this machine only; --host lets others in."
 
 

@@ -41,7 +41,8 @@ class OwnHosts:
     def __init__(self, address: str, given: Iterable[str] = ()):
         self.given = [_checked(name) for name in given]
         machine = socket.gethostname().lower()
-        machines = [machine, f"{machine.partition('.')[0]}.local", *([] if _is_address(address) else [address.lower()])]
+        short = machine.partition(".")[0]
+        machines = [machine, short, f"{short}.local", *([] if _is_address(address) else [address.lower()])]
         self.names = list(dict.fromkeys([*self.given, *([] if is_loopback(address) else machines)]))
 
     def problem(self, hosts: Sequence[str], origins: Sequence[str]) -> str | None:

@@ -18,7 +18,7 @@ _SERVING: _Settings = {
     "server.address": "127.0.0.1",
     "server.headless": True,  # else a page may offer to write files for programming tools; LabSeq opens a browser itself
     "server.maxUploadSize": MAX_UPLOAD_MEGABYTES,
-    "server.maxMessageSize": 50,  # megabytes, in both directions; the largest part of a page has two
+    "server.maxMessageSize": 50,  # megabytes, in either direction
     "server.fileWatcherType": "none",
     "browser.gatherUsageStats": False,
     "client.showErrorDetails": "none",

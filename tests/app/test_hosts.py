@@ -207,14 +207,14 @@ def test_a_system_that_allows_few_connections_is_asked_for_more():
 def test_a_server_that_others_reach_knows_the_names_of_its_machine(monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "Laptop.uni.example")
     alone, shared = OwnHosts("127.0.0.1"), OwnHosts("0.0.0.0", ["bücher.example"])
-    for name in ("laptop.uni.example", "laptop.local", "LAPTOP.local.:8501"):
+    for name in ("laptop", "laptop.uni.example", "laptop.local", "LAPTOP.local.:8501"):
         assert alone.problem([name], []) is not None
         assert shared.problem([name], []) is None
         assert shared.problem([name], [f"http://{name}"]) is None
         assert shared.problem(["10.0.0.5:8501"], [f"http://{name}"]) is not None, "another port of the same machine"
     assert shared.problem(["xn--bcher-kva.example"], []) is None
     assert OwnHosts("board.example").problem(["board.example:8501"], []) is None
-    assert shared.problem(["laptop"], []) is not None
+    assert shared.problem(["laptop.example"], []) is not None
     assert shared.problem(["localhost", "evil.test"], []) is not None
     assert url("::1", 8501) == "http://[::1]:8501"
 
