@@ -52,7 +52,7 @@ class AdaBoostMR(TokenBoostingLearner):
 
     def _start(self) -> LinearWeights:
         weights = super()._start()
-        weights.edge[:] = 0.0
+        weights.drop_pairs()
         return weights
 
     def _training_view(self, encoded: EncodedSequences, labels: np.ndarray) -> EncodedSequences:
