@@ -58,12 +58,16 @@ class LinearWeights:
         weights.flat[:] = 0.0
         return weights
 
-    def take_over(self, before: LinearWeights, attributes: np.ndarray, labels: np.ndarray) -> None:
-        """Weights of another model. attributes, labels: the numbers that those of this one have there; -1: it has none."""
+    def take_over(self, before: LinearWeights, attributes: np.ndarray, labels: np.ndarray, pairs: bool) -> None:
+        """Weights of another model, with or without those of pairs of labels.
+
+        attributes, labels: the numbers that those of this model have in the other one, or -1.
+        """
         known, known_labels = np.flatnonzero(attributes >= 0), np.flatnonzero(labels >= 0)
         old = labels[known_labels]
         self.node[np.ix_(known, known_labels)] = before.node[np.ix_(attributes[known], old)]
-        self.edge[np.ix_(known_labels, known_labels)] = before.edge[np.ix_(old, old)]
+        if pairs:
+            self.edge[np.ix_(known_labels, known_labels)] = before.edge[np.ix_(old, old)]
         if self.has_start_stop:
             self.start[known_labels], self.stop[known_labels] = before.start[old], before.stop[old]
 
@@ -71,9 +75,6 @@ class LinearWeights:
         """Values of features, numbered as in the flat vector; a pair of labels, given or 0, takes its value times a factor."""
         self.flat[features] = values
         self.edge[:] *= pair_factor
-
-    def drop_pairs(self) -> None:
-        self.edge[:] = 0.0
 
     def forbid(self, constraints: Constraints) -> None:
         """-inf for what is forbidden: a loop that decodes by these weights needs no constraints."""

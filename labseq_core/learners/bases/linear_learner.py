@@ -65,7 +65,7 @@ class LinearLearner(SequenceLearner):
         if self._init is not None:
             labels = Alphabet(self._init.classes_).encode(self.classes_, unknown=-1)
             attributes = self._init.vocabulary_.encode(self.vocabulary_.names, unknown=-1)
-            weights.take_over(self._init.weights_, attributes, labels)
+            weights.take_over(self._init.weights_, attributes, labels, self.has_pairs)
         return weights
 
     def _model_of(self, weights: LinearWeights) -> LinearModel:
