@@ -30,7 +30,7 @@ def replaced(value: Any, path: Path, other: Any) -> Any:
     if not path:
         return other
     copy = value.copy()
-    copy[path[0]] = replaced(value[path[0]], path[1:], other)
+    copy[path[0]] = replaced(value[path[0]], path[1:], other) if path[1:] else other
     return copy
 
 
