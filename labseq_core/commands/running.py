@@ -223,7 +223,7 @@ def import_file(chosen: argparse.Namespace) -> None:
     for path in chosen.file:
         bar = Bar(Path(path).name)
         try:
-            run_id = import_run(path, bar.show)
+            run_id = import_run(path, bar.show if bar.on_terminal else None)
         finally:
             bar.close()
         print(f"{Path(path).name}: run {run_id}")

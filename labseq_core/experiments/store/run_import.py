@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 import tempfile
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -76,7 +77,8 @@ def _insert(found: dict, folder: Path) -> None:
     if here is None or here["state"] != "done":
         at_work = here is not None and here["state"] in ("queued", "running")
         require(not at_work, f"run {run['id']} is at work here; cancel it first")
-        store.insert(run, found["tasks"], _Files(folder, found["artefacts"]))
+        # Pages tell runs of one id apart by when they were finished: this one by when it came here.
+        store.insert({**run, "finished": time.time()}, found["tasks"], _Files(folder, found["artefacts"]))
 
 
 class _Files(Mapping[str, bytes]):
@@ -207,7 +209,7 @@ def _checked_rows(config: ExperimentConfig, about: dict) -> tuple[dict, list[dic
     _check_examples({n: complete[n].facts for n in final_tasks(config, complete)}, planned)
     metrics = collect(config, outcomes, failures)
     require(bool(metrics["rows"]), "it has no scores")
-    dates = {name: run[name] for name in ("id", "created", "finished", "data_hash", "state")}
+    dates = {name: run[name] for name in ("id", "created", "data_hash", "state")}
     return {**columns, **dates, "metrics": metrics, "imported": 1, "fraction": 1.0}, tasks
 
 

@@ -64,7 +64,7 @@ def one_run(run_id: str) -> None:
 
 
 def _facts(run: RunSummary, now: RunStatus) -> None:
-    finished = f", over {moment(run.finished)}" if run.finished else ""
+    finished = f", {'imported' if run.imported else 'over'} {moment(run.finished)}" if run.finished else ""
     data = f"data {run.data_hash}; " if run.data_hash else ""
     made = in_markdown(", ".join(f"{name} {version}" for name, version in made_with(run.run_id).items()))
     named = with_mark(f"Run {run.run_id}{', pinned' if run.pinned else ''}", run)
