@@ -121,9 +121,9 @@ def test_whatever_run_json_says_is_refused_or_harmless(packed):
 
 REFUSED = {
     "run.created": (math.nan, "run.created is nan; it must be a number from 0 to"),
-    "run.versions.python": ("\x1b[2J", "run.versions.python is '\\x1b[2J'; it must be a text"),
+    "run.versions.python": ("\x1b[2J", "run.versions.python is '\\x1b[2J'; it must be a line of at"),
     "run.state": ("running", "run.state is 'running'; it must be 'done'"),
-    "run.id": ("x" * 19, "run.id is"),
+    "run.id": ("x" * 19, "run.id is 'xxxxxxxxxxxxxxxxxxx'; it must be the id of a run"),
     "run.seed": (5, "its seed is not that of its configuration"),
     "run.config.seed": (5, "its config_hash is not that of its configuration"),
     "run.data_hash": ("0" * 12, "tasks[0] is of other data"),
