@@ -303,6 +303,8 @@ MIXED_UP = {
         lambda files: {"artefacts/model.99.npz": files[MODEL]}, "model.99: no task of this run has it"),
     "a model of a combination that was beaten": (
         lambda files: {"artefacts/model.1.npz": files[OTHER_MODEL]}, "model.1: no task of this run has it"),
+    "predictions of a combination without scores": (
+        lambda files: {"artefacts/predictions.1.npz": files[SAID]}, "predictions.1: no task of this run has it"),
     "predictions in place of a model": (
         lambda files: {MODEL: files[SAID]}, "which this version does not know"),
 }  # fmt: skip
