@@ -10,15 +10,16 @@ import numpy as np
 
 from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Observations, cross_product
+from labseq_core.kernels import Gram, Kernel, Observations
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
 from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import DataSize, Options, kernel_cost
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
 from labseq_core.learners.options import CONSTRAINTS, ETA, MAX_ITER, MEMORY, ROUTE, SEED, TOL, Option
 from labseq_core.progress import STOPPED, Recorder
-from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
+from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.kernel_features import FeatureGram
+from labseq_core.scoring.kernel_training import CrossKernelScores, KernelScoring
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
 from labseq_core.solvers.gaussian.certificate import optimality_gap, squared_gradient_norm
 from labseq_core.solvers.gaussian.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
@@ -152,7 +153,7 @@ class SparseGPSC(KernelLearner):
         observations, expansion = self._problem(encoded, labels)
         basis = BASES[self.basis](expansion)
         wanted = min(self._wanted(encoded), basis.n_coordinates())
-        follow = _Following(self.kernel, observations, dev, self._constraints(), self._bytes)
+        dev_scores = None if dev is None else CrossKernelScores(expansion, dev[0], self._bytes)
         touched = np.zeros(len(observations), dtype=np.bool_)
         taken: dict[Key, Path] = {}
         step, idle, next_row, next_refit = 0, 0, 1, 1.0
@@ -165,13 +166,16 @@ class SparseGPSC(KernelLearner):
                 "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
-            return columns | follow.accuracy(self.eta * expansion.delta)
+            if dev_scores is not None:
+                columns["dev_accuracy"] = float(np.mean(viterbi(dev_scores.potentials()).labels == dev[1]))
+            return columns
 
         def fit(paths: Collection[Path], how: Stopping) -> None:
             done = len(basis.seen) / wanted
-            moved, change = expansion.fit(paths, how, quiet(recorder, lambda value: recorder.tell(step, value, done)))
-            touched[moved] = True
-            follow.move(moved, change)
+            changes = expansion.fit(paths, how, quiet(recorder, lambda value: recorder.tell(step, value, done)))
+            touched[changes[0]] = True
+            if dev_scores is not None:
+                dev_scores.update(*changes)
 
         recorder.present = lambda encoded: self._expansion_now(observations, expansion).potentials(encoded)
         recorder.record(0, expansion.objective, 0.0, **row())
@@ -276,26 +280,3 @@ class SparseGPSC(KernelLearner):
         """Coefficients that are not 0."""
         expansion = self._fitted("model_")
         return int(np.count_nonzero(expansion.beta) + np.count_nonzero(expansion.delta))
-
-
-class _Following:
-    """Scores of development data, kept up to date while coefficients move."""
-
-    def __init__(self, kernel: Kernel, observations: Observations, dev, constraints, memory: int):
-        self._kernel, self._observations, self._dev = kernel, observations, dev
-        self._constraints, self._memory = constraints, memory
-        self._own = None if dev is None else Observations.of(dev[0])
-        self._scores: np.ndarray | float = 0.0
-
-    def move(self, observations: np.ndarray, change: np.ndarray) -> None:
-        if self._own is not None:
-            moved = self._observations.take(observations)
-            self._scores = self._scores + cross_product(self._kernel, self._own, moved, change, self._memory)
-
-    def accuracy(self, edge: np.ndarray) -> dict[str, float]:
-        if self._own is None:
-            return {}
-        encoded, labels = self._dev
-        scores = np.zeros((len(self._own), len(edge))) + self._scores
-        potentials = potentials_of_scores(scores[self._own.rows], edge, self._constraints, encoded.offsets)
-        return {"dev_accuracy": float(np.mean(viterbi(potentials).labels == labels))}

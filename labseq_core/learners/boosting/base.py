@@ -30,7 +30,7 @@ from labseq_core.learners.cost import rounds_cost
 from labseq_core.learners.options import Option
 from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.boosting.booster import Booster, Round
+from labseq_core.solvers.boosting.booster import Booster
 from labseq_core.solvers.boosting.features import feature_lists, order_by_length
 
 BOUND = Option(
@@ -118,7 +118,8 @@ class BoostingLearner(LinearLearner):
                 why = "no feature reduces the bound any more"
                 break
             weights.flat[done.feature] += done.step
-            self._tell_development(development, done)
+            if development is not None:
+                development.move(done.feature, done.step)
             rows.append((done.feature, *round_numbers(done), *dev_columns(development)))
             recorder.record(len(rows), finite_loss(done.log_loss), number / self.rounds, **dev_numbers(development))
             watch.look(len(rows), weights)
@@ -166,16 +167,7 @@ class BoostingLearner(LinearLearner):
 
     def _development(self, dev, weights: LinearWeights) -> Development:
         encoded, labels = dev
-        return Development(encoded, labels, self._scoring(encoded).potentials(weights), self.classes_)
-
-    def _tell_development(self, development: Development | None, done: Round) -> None:
-        if development is None:
-            return
-        first, second = divmod(done.feature, len(self.classes_))
-        if first < len(self.vocabulary_):
-            development.move(first, second, done.step)
-        else:
-            development.move_pair(first - len(self.vocabulary_), second, done.step)
+        return Development(self._scoring(encoded), weights, labels, self.classes_)
 
     def _keep(self, weights: LinearWeights, rows: list[tuple], best: int, booster: Booster, why: str) -> None:
         self.model_ = self._model_of(weights)
