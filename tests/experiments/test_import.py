@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import zipfile
@@ -13,10 +14,19 @@ import pytest
 
 from labseq_core.archives import load_archive, read_json, save_archive
 from labseq_core.checks import LabSeqError
-from labseq_core.experiments import FeatureChoice, MethodChoice, export_run, import_run, list_runs
+from labseq_core.experiments import (
+    ExperimentConfig,
+    FeatureChoice,
+    MethodChoice,
+    export_run,
+    import_run,
+    list_runs,
+)
+from labseq_core.experiments.results.collecting import collect
 from labseq_core.experiments.results.predictions import Predictions, archive_bytes
 from labseq_core.experiments.results.run_results import RunResult, table_csv
 from labseq_core.experiments.run.memory import peak_megabytes, reset_peak
+from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.run.status import status_of, summary_of
 from labseq_core.experiments.store import run_import
 from labseq_core.experiments.store.run_import import checked_about, checked_run
@@ -25,7 +35,7 @@ from labseq_core.learners import METHODS
 from pages.ui.drawing.metrics import summary_table
 from tests import odd_json
 from tests.experiments import zip_files
-from tests.experiments.runs import quick, trained_here
+from tests.experiments.runs import finished_run, quick, trained_here
 from tests.outside import added as from_outside
 
 SMALL = quick(
@@ -111,9 +121,9 @@ def test_whatever_run_json_says_is_refused_or_harmless(packed):
 
 REFUSED = {
     "run.created": (math.nan, "run.created is nan; it must be a number from 0 to"),
-    "run.versions.python": ("\x1b[2J", "run.versions.python is '\\x1b[2J'; it must be a text"),
+    "run.versions.python": ("\x1b[2J", "run.versions.python is '\\x1b[2J'; it must be a line of at"),
     "run.state": ("running", "run.state is 'running'; it must be 'done'"),
-    "run.id": ("x" * 19, "run.id is"),
+    "run.id": ("x" * 19, "run.id is 'xxxxxxxxxxxxxxxxxxx'; it must be the id of a run"),
     "run.seed": (5, "its seed is not that of its configuration"),
     "run.config.seed": (5, "its config_hash is not that of its configuration"),
     "run.data_hash": ("0" * 12, "tasks[0] is of other data"),
@@ -293,6 +303,8 @@ MIXED_UP = {
         lambda files: {"artefacts/model.99.npz": files[MODEL]}, "model.99: no task of this run has it"),
     "a model of a combination that was beaten": (
         lambda files: {"artefacts/model.1.npz": files[OTHER_MODEL]}, "model.1: no task of this run has it"),
+    "predictions of a combination without scores": (
+        lambda files: {"artefacts/predictions.1.npz": files[SAID]}, "predictions.1: no task of this run has it"),
     "predictions in place of a model": (
         lambda files: {MODEL: files[SAID]}, "which this version does not know"),
 }  # fmt: skip
@@ -339,3 +351,45 @@ def test_a_model_of_a_method_from_outside_is_not_even_loaded(tmp_path, monkeypat
         found = checked(export_run(trained_here(config)), tmp_path)
     assert found["artefacts"] == ["model.1", "predictions.0", "predictions.1", "predictions.2", "predictions.3"]
     assert [row["label"] for row in found["run"]["metrics"]["rows"]] == ["Own", "HMM", "Own", "HMM"]
+
+
+# What LabSeq has exported itself
+
+
+def without_the_last_fold(config, row: dict, tasks: list[dict], blobs: dict[str, bytes]) -> None:
+    """As if its last method had run out of memory there."""
+    last = len(tasks) - 1
+    tasks[last] |= {"state": "failed", "outcome": None}
+    del blobs[f"predictions.{last}"]
+    outcomes = {number: TaskOutcome(task["outcome"]) for number, task in enumerate(tasks[:-1])}
+    row["metrics"] = collect(config, outcomes, {last: "there is too little memory for it; take fewer sequences"})
+
+
+FEW = {"max_iter": 3}
+OWN = {
+    "kernels and numbers": ExperimentConfig(
+        "pitch-accent",
+        (MethodChoice("gps", {"kernel": "rbf:8", **FEW}), MethodChoice("hmsvm", {"kernel": "poly:2", **FEW}),
+         MethodChoice("hmm"), MethodChoice("naive-bayes"), MethodChoice("boost", {"rounds": 3})),
+        FeatureChoice("prosody", window=1), folds=0, sequences=12, calibrate=True, metrics=("log_loss",), seed=3,
+    ),
+    "searches": quick(
+        folds=0, sequences=12,
+        methods=(MethodChoice("crf", {"constraints": "bio", **FEW}, {"l2": [0.1, 1.0], "start_stop": [False, True]}),
+                 MethodChoice("gps", FEW, {"kernel": ["linear", "poly:2"]})),
+    ),
+    "a failure": quick(sequences=12, methods=(MethodChoice("hmm"), MethodChoice("perceptron", {"epochs": 2}))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OWN)
+def test_what_labseq_exports_is_taken_in_as_it_is(case, tmp_path):
+    row, tasks, blobs = copy.deepcopy(finished_run(OWN[case]))
+    if case == "a failure":
+        without_the_last_fold(OWN[case], row, tasks, blobs)
+    RunStore().insert(row, tasks, blobs)
+    found = checked(export_run(row["id"]), tmp_path)
+    assert found["run"]["metrics"] == row["metrics"]
+    assert {name: (tmp_path / "unpacked" / name).read_bytes() for name in found["artefacts"]} == blobs
+    assert [task["outcome"] for task in found["tasks"]] == [task["outcome"] for task in tasks]
+    assert bool(found["run"]["metrics"]["failures"]) == (case == "a failure")

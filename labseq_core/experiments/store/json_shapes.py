@@ -15,25 +15,30 @@ from labseq_core.checks import LabSeqError, brief
 
 Shape = Callable[[Any, str], None]  # a value, and where it stands; raises an error unless it fits
 MOST_DIGITS = 2**53  # whole numbers below are the same as floats
-
 LONGEST_NAME = 100  # of a value in a record, letters
 
 
-def text(longest: int = 200, pattern: str = "") -> Shape:
-    known = re.compile(pattern or r"(?s).*")
+def text(longest: int = 200) -> Shape:
+    def check(value: Any, where: str) -> None:
+        fits = isinstance(value, str) and len(value) <= longest
+        _require(fits, value, where, f"a text of at most {longest:,} characters")
+
+    return check
+
+
+def like(pattern: str, what: str) -> Shape:
+    """A text that the whole pattern matches; what: in words."""
+    known = re.compile(pattern)
 
     def check(value: Any, where: str) -> None:
-        fits = isinstance(value, str) and len(value) <= longest and known.fullmatch(value)
-        _require(
-            bool(fits), value, where, f"a text of at most {longest} characters" + " of another form" * bool(pattern)
-        )
+        _require(isinstance(value, str) and known.fullmatch(value) is not None, value, where, what)
 
     return check
 
 
 def line(longest: int = 200) -> Shape:
     """A text that may be printed: control characters could drive a terminal."""
-    return text(longest, r"[^\x00-\x1f\x7f-\x9f]*")
+    return like(rf"[^\x00-\x1f\x7f-\x9f]{{0,{longest}}}", f"a line of at most {longest:,} characters")
 
 
 def number(low: float = -math.inf, high: float = math.inf) -> Shape:

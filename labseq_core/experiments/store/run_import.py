@@ -3,7 +3,7 @@ every model once; what it has found good is then put into the store.
 
 Scores are put together anew from what the tasks say they found, so that tables agree with one another. Whether a model was
 trained as it says, and on these data, nobody can see: such a run is marked as imported wherever it is shown. A model of a
-method from outside is not taken in: no code that is not LabSeq's own ever reads a stranger's arrays.
+method from outside is not taken in: only LabSeq's own methods are known to check what they load.
 """
 
 from __future__ import annotations
@@ -273,9 +273,9 @@ class _Artefacts:
     def takes(self, label: str, data: bytes) -> bool:
         """Whether it is to be kept; an error if it is not what it should be."""
         kind, _, number = label.partition(".")
-        fits = int(number) < len(self._tasks) and "row" in (self._tasks[int(number)]["outcome"] or {})
-        require(fits, "no task of this run has it")
-        task, outcome = self._planned[int(number)], self._tasks[int(number)]["outcome"]
+        outcome = (self._tasks[int(number)]["outcome"] or {}) if int(number) < len(self._tasks) else {}
+        require("row" in outcome and "confusion" in outcome, "no task of this run has it")
+        task = self._planned[int(number)]
         if kind == "predictions":
             self._check_predictions(task, outcome, Predictions.from_bytes(data))
             return True

@@ -15,6 +15,7 @@ from labseq_core.experiments.store.json_shapes import (
     any_of,
     anything,
     flag,
+    like,
     line,
     many,
     maybe,
@@ -30,7 +31,7 @@ from labseq_core.learners.registry import DECODINGS
 
 RUN_FORMAT = 1
 _LONGEST = 100_000  # tokens of a sequence, letters of a token: more than any corpus has
-_HASH = text(12, "[0-9a-f]{12}")
+_HASH = like("[0-9a-f]{12}", "12 hexadecimal digits")
 _MOMENT = number(0.0, 253_402_300_799.0)  # seconds from 1970 to the end of the year 9999
 _SHARE = number(-ROUNDING, 1.0 + ROUNDING)
 _AMOUNT = number(0.0, 1e18)
@@ -56,7 +57,8 @@ _CONFIG = record(
 _FAILURE = record({"label": line(2000), "fold": whole(MAX_FOLDS), "error": line(10_000)})
 _RUN = record(
     {
-        "id": text(19, "[0-9a-f]{12}-[0-9a-f]{6}"), "created": _MOMENT, "finished": maybe(_MOMENT), "config": _CONFIG,
+        "id": like("[0-9a-f]{12}-[0-9a-f]{6}", "the id of a run"), "created": _MOMENT, "finished": maybe(_MOMENT),
+        "config": _CONFIG,
         "config_hash": _HASH, "data_hash": _HASH, "versions": table(line(), line(), 100), "state": one_of("done"),
         "metrics": record({}, {"failures": many(_FAILURE, MAX_METHODS)}, rest=anything),  # the rest is made anew
         "seed": anything, "dataset": anything, "features": anything, "folds": anything, "methods": anything,
