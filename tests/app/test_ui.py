@@ -8,7 +8,7 @@ import re
 import plotly.graph_objects as go
 import pytest
 
-from labseq_core.experiments import MethodChoice
+from labseq_core.experiments import FeatureChoice, MethodChoice
 from labseq_core.learners.options import Option
 from labseq_core.serving.palette import BACKGROUNDS, COLOURS
 from pages.ui.choices.variant_names import short_names
@@ -76,6 +76,21 @@ def test_short_names_say_only_what_differs():
     assert list(short_names(kernels).values()) == ["linear", "poly:2", "token:Lemma"]
     constrained = [MethodChoice("crf"), MethodChoice("crf", {"constraints": "bio"})]
     assert list(short_names(constrained).values()) == ["constraints=none", "constraints=bio"]
+
+
+def test_short_names_tell_variants_apart_whatever_they_differ_in():
+    crf = [
+        MethodChoice("crf"), MethodChoice("crf", decode="posterior"), MethodChoice("crf", {}, "tune"),
+        MethodChoice("crf", {}, {"l2": [0.1, 1.0]}), MethodChoice("crf", {"l2": 0.1}),
+        MethodChoice("crf", features=FeatureChoice("S2")), MethodChoice("crf", sequences=20), MethodChoice("crf", noise=0.1),
+    ]  # fmt: skip
+    assert list(short_names(crf[:2]).values()) == ["viterbi", "posterior"]
+    assert list(short_names([crf[0], crf[2]]).values()) == ["CRF", "CRF (tuned)"]
+    assert list(short_names([crf[2], crf[4]]).values()) == ["tuned", "l2=0.1"]
+    assert list(short_names([crf[0], crf[5], crf[6]]).values()) == ["CRF", "CRF (S2)", "CRF (sequences=20)"]
+    for more in ([], [MethodChoice("crf-marginal")], [MethodChoice("hmm"), MethodChoice("hmm", noise=0.1)]):
+        names = short_names([*crf, *more])
+        assert len(set(names.values())) == len(names) == len(crf) + len(more)
 
 
 def test_curves_of_very_many_rounds_are_thinned():
