@@ -210,8 +210,8 @@ def test_files_say_of_which_run_they_are_and_how_it_was_measured(look_at, page, 
     for name, rows in of_a_run.items():
         assert rows, name
         for row in rows:
-            said = (row["run_id"], row["config_hash"], row["seed"], row["metric_mode"], row["scored_on"])
-            assert said == tuple(map(str, found.about().values())), name
+            for column in ("run_id", "config_hash", "seed", "metric_mode", "scored_on", "decoding"):
+                assert row[column] == str(found.about()[column]), name
 
 
 def test_two_runs_are_both_named(look_at):

@@ -117,7 +117,7 @@ def test_curves_thresholds_and_withheld_tokens_are_downloaded(visit):
     assert [(row["token"], row["true"], float(row["confidence"])) for row in withheld] == [
         (row["token"], row["true"], row["confidence"]) for row in expected
     ]
-    assert {(row["model"], row["threshold"]) for row in withheld} == {("CRF", "0.6")}
+    assert {(row["model"], row["threshold"]) for row in withheld} == {("CRF (tuned)", "0.6")}
     page.get_by_role("radio", name="Reliability").click()
     page.get_by_text("Do the probabilities keep their word?").wait_for()
     assert downloaded_rows(page, "These points as CSV")

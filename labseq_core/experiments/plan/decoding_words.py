@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from labseq_core.experiments.plan.variant import MethodChoice
 
-_TITLES = {"viterbi": "Viterbi", "posterior": "posterior"}
+DECODING_TITLES = {"viterbi": "Viterbi", "posterior": "posterior"}
 
 
 def decoding_line(choices: Sequence[MethodChoice], names: Mapping[str, str] | None = None) -> str:
@@ -14,11 +14,13 @@ def decoding_line(choices: Sequence[MethodChoice], names: Mapping[str, str] | No
 
     names: how the variants are called, by label; None: by their labels. Those whose name says it are not listed.
     """
-    usual, *others = [decoding for decoding in _TITLES if any(choice.decoding == decoding for choice in choices)]
-    line = f"Decoded by {_TITLES[usual]}"
+    usual, *others = [
+        decoding for decoding in DECODING_TITLES if any(choice.decoding == decoding for choice in choices)
+    ]
+    line = f"Decoded by {DECODING_TITLES[usual]}"
     for decoding in others:
         called = [names[choice.label] if names else choice.label for choice in choices if choice.decoding == decoding]
         listed = [name for name in called if decoding not in name]
         listed += ["where the name says so"] if len(listed) < len(called) else []
-        line += f"; {', '.join(listed)}: {_TITLES[decoding]}"
+        line += f"; {', '.join(listed)}: {DECODING_TITLES[decoding]}"
     return f"{line}."

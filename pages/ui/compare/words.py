@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from labseq_core.evaluation.metric import Metric
 from labseq_core.experiments import ExperimentConfig
+from labseq_core.experiments.plan.decoding_words import decoding_line
 
 BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "": ""}
 ERRORS = "Large marks: mean over folds, with its standard error; small grey dots: the folds."
@@ -82,4 +83,4 @@ def to_make(runs: int) -> str:
 def example(config: ExperimentConfig) -> str:
     """Of what the curve is that comes with LabSeq."""
     labels = listed([choice.label for choice in config.methods])
-    return f"Corpus {config.dataset}, features {config.features.label}: {labels}."
+    return f"Corpus {config.dataset}, features {config.features.label}: {labels}. {decoding_line(config.methods)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 from labseq_core.evaluation.metric import Metric
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import RunResult
+from labseq_core.experiments.plan.decoding_words import DECODING_TITLES, decoding_line
 
 
 def always_shown() -> list[Metric]:
@@ -50,6 +52,21 @@ def summary_table(summary: list[dict], whole: bool = False) -> pd.DataFrame:
         for row in summary
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method")
+
+
+def score_table(run: RunResult) -> None:
+    """The same of a run on the page, with how its labels were decoded."""
+    st.table(summary_table(run.summary()))
+    st.caption(decoding_line(run.config.methods))
+
+
+def bayes_words(bayes: Mapping[str, float]) -> str:
+    """What the dashed lines of `score_bars` are. bayes: by decoding; empty: there are none."""
+    if not bayes:
+        return ""
+    named = " and ".join(f"by {DECODING_TITLES[decoding]} ({value:.1%})" for decoding, value in bayes.items())
+    lines = "Dashed: what" if len(bayes) == 1 else "Dashed and dotted: what"
+    return f"{lines} the true distribution, from which the corpus was drawn, gets on the test set, decoded {named}."
 
 
 def mean_and_error(metric: Metric, mean: float | None, error: float | None) -> str:

@@ -22,7 +22,7 @@ from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.drawing.downloads import csv_button
-from pages.ui.drawing.metrics import summary_table
+from pages.ui.drawing.metrics import score_table
 from pages.ui.frame.errors import shown_errors
 from pages.ui.history import list as history_list
 from pages.ui.history.rows import OURS, moment
@@ -122,5 +122,5 @@ def _again(config: ExperimentConfig) -> None:
 
 def _scores(run: FinishedRun) -> None:
     run_panel.warn_of_failures(run)
-    st.table(summary_table(run.summary()))
+    score_table(run)
     csv_button("These scores as CSV", run.summary(), "summary", run)
