@@ -45,7 +45,7 @@ from labseq_core.explain.sparse_gp import (
     same_problem,
     sparse_path,
 )
-from labseq_core.explain.sparsity import used_share
+from labseq_core.explain.sparsity import share_path, used_of, used_share
 from labseq_core.explain.support import (
     has_support,
     support_csv,
@@ -72,7 +72,7 @@ __all__ = [
     "margins_csv", "nearly_as_good", "needs_training_data_to_vote", "observation_votes", "posterior_contributions",
     "promised_log_losses",
     "read_sequence", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem", "sentence_of",
-    "shows_log_probabilities", "sizes_by_round", "sparse_path", "spectrum", "support_csv", "support_examples",
-    "support_figure", "training_places", "training_rows", "transition_table", "trellis", "used_share", "weight_summary",
-    "weights_csv", "withheld_csv", "withheld_rows",
+    "share_path", "shows_log_probabilities", "sizes_by_round", "sparse_path", "spectrum", "support_csv", "support_examples",
+    "support_figure", "training_places", "training_rows", "transition_table", "trellis", "used_of", "used_share",
+    "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip

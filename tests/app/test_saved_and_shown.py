@@ -34,6 +34,7 @@ VISITS = [
     ("compare", {"run": SPANISH}, SPANISH),
     ("compare", {"run": SPANISH, "view": "Measures", "metric": "model_bytes"}, SPANISH),
     ("compare", {"run": SPANISH, "view": "Significance"}, SPANISH),
+    ("compare", {"run": "default:boosting", "view": "Sparsity"}, "default:boosting"),
     ("compare", {"run": SPANISH, "view": "Labels"}, SPANISH),
     ("compare", {"run": SPANISH, "view": "Learning curve"}, None),
     ("abstain", {"run": SPANISH, "threshold": "0.83", "gaps": "true"}, SPANISH),

@@ -15,7 +15,7 @@ from labseq_core.experiments.plan.tasks import Task, points_of, tasks_of
 from labseq_core.experiments.results import run_results as results
 from labseq_core.experiments.results.run_results import FIRST, defaults_directory, write_default
 from labseq_core.experiments.run.one_task import data_hash, run_task, scored_part
-from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path
+from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path, used_of, used_share
 from labseq_core.learners.registry import find_method, load_model
 from tests.experiments.runs import development_part
 
@@ -121,6 +121,15 @@ def test_a_default_result_belongs_to_the_present_data_and_configuration(name):
     for choice in found.config.methods:
         predicted = model(f"default:{name}", choice.label).predict(test, choice.decoding)
         assert predicted[0] == found.examples[0]["predictions"][choice.label]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_shares_of_a_default_are_those_of_its_models(name):
+    for row in result(f"default:{name}").rows:
+        learner = model(f"default:{name}", row["label"])
+        assert row["used_of"] == used_of(learner)
+        if row["fold"] == 0:
+            assert row["used_share"] == pytest.approx(used_share(learner), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -57,6 +57,8 @@ class RunResult:
             own = [row for row in self.rows if row["label"] == label]
             decoding = self.config.variant(label).decoding
             entry = {"label": label, "method": own[0]["method"], "decode": decoding, "folds": len(own)}
+            entry["used_of"] = own[0].get("used_of", "")
+            entry["n_used_mean"], _ = _mean_and_error([_parameters_used(row) for row in own])
             for name in (metric.name for metric in metrics_of()):
                 values = [row[name] for row in own if row.get(name) is not None]
                 entry[f"{name}_mean"], entry[f"{name}_se"] = _mean_and_error(values)
@@ -114,6 +116,12 @@ def table_csv(rows: Sequence[Mapping]) -> str:
     writer.writeheader()
     writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _parameters_used(row: Mapping) -> float:
+    """Parameters of a model without weights of features that are 0; what has no features keeps what it uses only."""
+    share = row["used_share"] if row.get("used_of", "").endswith("features") else None
+    return row["n_parameters"] * (1.0 if share is None else share)
 
 
 def _mean_and_error(values: list[float]) -> tuple[float | None, float | None]:

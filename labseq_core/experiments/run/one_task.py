@@ -28,7 +28,7 @@ from labseq_core.experiments.results.predictions import Predictions, archive_byt
 from labseq_core.experiments.run.live_accuracy import LiveAccuracy
 from labseq_core.experiments.run.memory import peak_megabytes, reset_peak
 from labseq_core.explain.confidence import Answers, answers
-from labseq_core.explain.sparsity import used_share
+from labseq_core.explain.sparsity import used_of, used_share
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
@@ -194,6 +194,7 @@ def _tested(
         "temperature": temperature,
         "n_train_sequences": len(parts.train),
         "n_train_tokens": parts.train.n_tokens,
+        "used_of": used_of(learner),
         **tested.scores("model", "timing"),
     }
     confusion = confusion_of(tested.labels)

@@ -47,11 +47,17 @@ def summary_table(summary: list[dict], whole: bool = False) -> pd.DataFrame:
                 for metric in columns
             },
             "Training": f"{row['train_seconds_mean']:.2f}\u00a0s",
-            "Parameters": f"{row['n_parameters_mean']:,.0f}",
+            "Parameters": parameters(row),
         }
         for row in summary
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method")
+
+
+def parameters(row: dict) -> str:
+    """How many numbers a model has; where weights of features can be 0, how many are not, of all. row: of a summary."""
+    every, used = f"{row['n_parameters_mean']:,.0f}", f"{row['n_used_mean']:,.0f}"
+    return every if used == every else f"{used} of {every}"
 
 
 def score_table(run: RunResult) -> None:
