@@ -78,6 +78,7 @@ def _use(scheduler: str | None) -> None:
 def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()) -> int:
     """The table of a finished run, for people or machines; and as files."""
     from labseq_core.experiments import result
+    from labseq_core.experiments.plan.decoding_words import decoding_line
     from labseq_core.experiments.results.run_results import IMPORTED
 
     run = result(run_id)
@@ -90,6 +91,7 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
         print(json.dumps(_finite(told), ensure_ascii=False, allow_nan=False))
         return 0
     print_table(run.summary(), metrics or run.config.metrics)
+    print(decoding_line(run.config.methods))
     for row in run.rows:
         if any(entry["label"] == row["label"] for entry in run.searches):
             print(f"{row['label']}, fold {row['fold'] + 1}: chosen {row['options']}")

@@ -37,7 +37,7 @@ def bundled_corpus(folder: Path) -> Corpus:
     size = sum(_file(folder, part).stat().st_size for part in PARTS)
     return Corpus(
         name=folder.name, load=partial(_read, folder, about["columns"]), size=f"{size / 1e3:.0f} KB", bundled=True,
-        bayes_test_accuracy=about.get("bayes_test_accuracy"), fingerprint=partial(_fingerprint, folder, about["columns"]),
+        bayes_test_accuracy=about.get("bayes_test_accuracy", {}), fingerprint=partial(_fingerprint, folder, about["columns"]),
         **{key: about[key] for key in _SAID},
     )  # fmt: skip
 

@@ -85,6 +85,8 @@ class TokenCounts(Model):
     emissions: ColumnModel
 
     has_log_probabilities: ClassVar[bool] = True
+    used_of: ClassVar[str] = "parameters"
+    used_share: ClassVar[float] = 1.0  # no probability is left out
 
     def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
         node, nothing = self.emissions.scores(encoded), np.zeros(len(self.prior))
@@ -115,6 +117,8 @@ class ChainCounts(Model):
     emissions: WordEmissions | ColumnModel
 
     has_log_probabilities: ClassVar[bool] = True
+    used_of: ClassVar[str] = "parameters"
+    used_share: ClassVar[float] = 1.0  # no probability is left out
     why_no_attributes: ClassVar[str] = "an HMM with emissions='attributes' has no table of words, only transitions"
 
     def potentials(self, encoded: EncodedSequences) -> ChainPotentials:

@@ -332,10 +332,13 @@ def recent_runs() -> list[dict]:
     ]
 
 
-def best_accuracy(dataset: str) -> float | None:
-    """Token accuracy of the best possible labelling, where the distribution behind a corpus is known."""
-    info = corpora().get(dataset)
-    return info.bayes_test_accuracy if info else None
+def bayes_accuracies(config: ExperimentConfig) -> dict[str, float]:
+    """Where the distribution behind a corpus is known: accuracy of its labels on the test set, by the decodings that the
+    variants of a run have.
+    """
+    info = corpora().get(config.test_dataset or config.dataset)
+    used = {choice.decoding for choice in config.methods}
+    return {decoding: value for decoding, value in info.bayes_test_accuracy.items() if decoding in used} if info else {}
 
 
 def provenance(run: RunResult) -> str:
