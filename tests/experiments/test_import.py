@@ -207,6 +207,10 @@ HOSTILE = {
         ),
         "its member 'evil.py' is no array",
     ),
+    "altered bytes": (
+        lambda good: good[: (place := good.index(b"run.json") + 200)] + bytes(50) + good[place + 50 :],
+        "is not a run exported by LabSeq, or it is damaged; export",
+    ),
     "half a file": (lambda good: good[: len(good) // 2], "is not a run exported by LabSeq, or it is damaged; export"),
     "no run.json": (lambda good: zip_files.zipped({"a": b"b"}), "it has no run.json"),
     "other text": (lambda good: zip_files.zipped({"run.json": b"\xff\xfe{}"}), "or it is damaged; export"),
