@@ -131,10 +131,11 @@ class DualPerceptron(KernelLearner):
         self.n_updates_ = counters.updates
 
     def _counters(self, observations: Observations, encoded: EncodedSequences, labels: np.ndarray) -> DualCounters:
-        n_labels = len(self.classes_)
+        n_labels, constraints = len(self.classes_), self._constraints()
         node, edge = np.zeros((encoded.n_positions, n_labels)), np.zeros((n_labels, n_labels))
-        potentials = potentials_of_scores(node, edge, self._constraints(), encoded.offsets)
-        refuse_forbidden(path_scores(potentials, labels))
+        potentials = potentials_of_scores(node, edge, constraints, encoded.offsets)
+        if constraints is not None:
+            refuse_forbidden(path_scores(potentials, labels))
         return DualCounters(np.zeros((len(observations), n_labels)), potentials.edge, potentials.start, self.eta)
 
     def _updates(

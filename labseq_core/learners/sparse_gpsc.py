@@ -29,6 +29,7 @@ SAMPLE = 10  # sequences of which the steepest is taken
 GROWTH = 1.3  # times as many coordinates as when all were fitted last: then they are again
 EVALUATIONS = 250  # about so often are all coordinates looked at while they are fitted
 PATH_ROWS = 100  # about how many rows of `path_` there are
+ALL_THERE, NO_SLOPE = "all coordinates asked for are there", "no slope is large enough"  # why it stopped
 
 
 def _seconds(options: Options, size: DataSize, entries: float = 0.0) -> float:
@@ -160,10 +161,10 @@ class SparseGPSC(KernelLearner):
         self.stop_reason_ = "the step limit was reached"
 
         def row() -> dict:
-            share = float(np.mean(touched[observations.rows]))
             columns = {
                 "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
-                "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
+                "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)),
+                "observations": float(np.mean(touched[observations.rows])),
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
             if dev_scores is not None:
@@ -182,8 +183,7 @@ class SparseGPSC(KernelLearner):
         candidates = self._candidates(basis, len(encoded))
         while step < self.max_iter and not recorder.stopped:
             if len(basis.seen) >= wanted or idle >= len(encoded):
-                enough = len(basis.seen) >= wanted
-                self.stop_reason_ = "all coordinates asked for are there" if enough else "no slope is large enough"
+                self.stop_reason_ = ALL_THERE if len(basis.seen) >= wanted else NO_SLOPE
                 break
             sequences = next(candidates)
             idle += len(encoded) if self.select == "best" else len(sequences)
@@ -200,12 +200,11 @@ class SparseGPSC(KernelLearner):
                 next_refit = GROWTH * len(taken)
             if before - expansion.objective > WORTHWHILE * expansion.objective:
                 idle = 0
-            done = len(basis.seen) / wanted
             if len(basis.seen) * PATH_ROWS >= next_row * wanted:
                 next_row = len(basis.seen) * PATH_ROWS // wanted + 1
-                recorder.record(step, expansion.objective, done, **row())
+                recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
             else:
-                recorder.tell(step, expansion.objective, done)
+                recorder.tell(step, expansion.objective, len(basis.seen) / wanted)
         if self.refit == "growth" and taken and not recorder.stopped:
             fit(taken.values(), WELL)
         if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:

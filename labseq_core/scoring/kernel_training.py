@@ -75,7 +75,7 @@ class KernelScoring(TrainingScores[np.ndarray]):
         return vector
 
 
-class RunningKernelScores(RunningScores):
+class RunningKernelScores(RunningScores[np.ndarray, np.ndarray]):
     """Scores of all training observations, to which rows of the Gram matrix are added. Pairs of labels are the caller's."""
 
     def __init__(self, gram: Gram, offsets: np.ndarray, n_labels: int, constraints: Constraints | None = None):
@@ -112,7 +112,7 @@ class RunningKernelScores(RunningScores):
         self._before *= factor
 
 
-class GrowingExpansion(RunningScores):
+class GrowingExpansion(RunningScores[np.ndarray, np.ndarray]):
     """Coefficients of which a few change at a time, and what they give: scores of the training observations, ‖f‖²."""
 
     def __init__(self, scoring: KernelScoring):
@@ -125,7 +125,9 @@ class GrowingExpansion(RunningScores):
     def potentials(self) -> ChainPotentials:
         return self.scoring.potentials_at(self.scores, self.delta)
 
-    def effect(self, observations: np.ndarray, change: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, float]:
+    def effect(
+        self, observations: np.ndarray, change: np.ndarray, pairs: np.ndarray | float
+    ) -> tuple[np.ndarray, float]:
         """What an update does to the scores, (observations, S), and what ‖f‖² is after it."""
         by_label = np.zeros(self.scores.T.shape)
         self.scoring.gram.add_rows(by_label, observations, change)
@@ -143,7 +145,7 @@ class GrowingExpansion(RunningScores):
         self.delta += pairs
 
 
-class CrossKernelScores(RunningScores):
+class CrossKernelScores(RunningScores[np.ndarray, np.ndarray]):
     """Scores of other sequences than those of training, while coefficients of training observations change."""
 
     def __init__(self, training: GrowingExpansion, encoded: EncodedSequences, memory: int):

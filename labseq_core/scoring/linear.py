@@ -206,7 +206,7 @@ class LinearScoring(TrainingScores[LinearWeights]):
         return collected.flat
 
 
-class RunningWeights(RunningScores):
+class RunningWeights(RunningScores[int, float]):
     """Scores that follow single weights, numbered as in the flat vector. The node and edge arrays given are changed in place.
 
     entries_of: positions and values of an attribute.

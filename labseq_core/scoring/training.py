@@ -29,13 +29,15 @@ import numpy as np
 from labseq_core.chain import ChainPotentials, ChainStatistics
 
 Parameters = TypeVar("Parameters")
+Where = TypeVar("Where")
+Change = TypeVar("Change")
 
 
 class TrainingScores(ABC, Generic[Parameters]):
     """Scores of one batch of sequences at any parameters."""
 
     @abstractmethod
-    def potentials(self, parameters: Parameters) -> ChainPotentials:
+    def potentials(self, parameters: Parameters, /) -> ChainPotentials:
         """In arrays of their own: they do not follow when the parameters are changed in place."""
 
     @abstractmethod
@@ -43,7 +45,7 @@ class TrainingScores(ABC, Generic[Parameters]):
         """The chain rule: derivatives with respect to potentials -> with respect to parameters, one flat vector."""
 
 
-class RunningScores(ABC):
+class RunningScores(ABC, Generic[Where, Change]):
     """Scores of one batch of sequences at the present parameters."""
 
     @abstractmethod
@@ -51,5 +53,5 @@ class RunningScores(ABC):
         """At the present parameters. The next update may write to the same arrays."""
 
     @abstractmethod
-    def update(self, where: int | np.ndarray, change: float | np.ndarray) -> None:
+    def update(self, where: Where, change: Change, /) -> None:
         """parameters[where] += change; the scores follow."""
