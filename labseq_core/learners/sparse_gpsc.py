@@ -20,6 +20,7 @@ from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.kernel_features import FeatureGram
 from labseq_core.scoring.kernel_training import CrossKernelScores, KernelScoring
+from labseq_core.scoring.training import RunningScores
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
 from labseq_core.solvers.gaussian.certificate import optimality_gap, squared_gradient_norm
 from labseq_core.solvers.gaussian.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
@@ -163,12 +164,10 @@ class SparseGPSC(KernelLearner):
             share = float(np.mean(touched[observations.rows]))
             columns = {
                 "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
-                "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
+                "train_accuracy": _accuracy(expansion, labels), "observations": share,
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
-            if dev_scores is not None:
-                columns["dev_accuracy"] = float(np.mean(viterbi(dev_scores.potentials()).labels == dev[1]))
-            return columns
+            return columns if dev_scores is None else columns | {"dev_accuracy": _accuracy(dev_scores, dev[1])}
 
         def fit(paths: Collection[Path], how: Stopping) -> None:
             done = len(basis.seen) / wanted
@@ -280,3 +279,7 @@ class SparseGPSC(KernelLearner):
         """Coefficients that are not 0."""
         expansion = self._fitted("model_")
         return int(np.count_nonzero(expansion.beta) + np.count_nonzero(expansion.delta))
+
+
+def _accuracy(scores: RunningScores, labels: np.ndarray) -> float:
+    return float(np.mean(viterbi(scores.potentials()).labels == labels))
