@@ -279,7 +279,7 @@ class GPSC(KernelLearner):
     def _restore(self, loaded: LoadedArrays) -> None:
         if self.route_ == "explicit":
             known = self.vocabulary_, len(self.classes_), self.kernel, self.eta
-            self.model_ = ExplicitExpansion.restore(loaded, *known, constraints=self._constraints())
+            self.model_ = ExplicitExpansion.restore(loaded, *known, self._bytes, constraints=self._constraints())
         else:
             super()._restore(loaded)
 

@@ -20,7 +20,6 @@ from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.kernel_features import FeatureGram
 from labseq_core.scoring.kernel_training import CrossKernelScores, KernelScoring
-from labseq_core.scoring.training import RunningScores
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
 from labseq_core.solvers.gaussian.certificate import optimality_gap, squared_gradient_norm
 from labseq_core.solvers.gaussian.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
@@ -30,6 +29,7 @@ SAMPLE = 10  # sequences of which the steepest is taken
 GROWTH = 1.3  # times as many coordinates as when all were fitted last: then they are again
 EVALUATIONS = 250  # about so often are all coordinates looked at while they are fitted
 PATH_ROWS = 100  # about how many rows of `path_` there are
+ALL_THERE, NO_SLOPE = "all coordinates asked for are there", "no slope is large enough"  # why it stopped
 
 
 def _seconds(options: Options, size: DataSize, entries: float = 0.0) -> float:
@@ -161,13 +161,15 @@ class SparseGPSC(KernelLearner):
         self.stop_reason_ = "the step limit was reached"
 
         def row() -> dict:
-            share = float(np.mean(touched[observations.rows]))
             columns = {
                 "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
-                "train_accuracy": _accuracy(expansion, labels), "observations": share,
+                "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)),
+                "observations": float(np.mean(touched[observations.rows])),
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
-            return columns if dev_scores is None else columns | {"dev_accuracy": _accuracy(dev_scores, dev[1])}
+            if dev_scores is not None:
+                columns["dev_accuracy"] = float(np.mean(viterbi(dev_scores.potentials()).labels == dev[1]))
+            return columns
 
         def fit(paths: Collection[Path], how: Stopping) -> None:
             done = len(basis.seen) / wanted
@@ -181,8 +183,7 @@ class SparseGPSC(KernelLearner):
         candidates = self._candidates(basis, len(encoded))
         while step < self.max_iter and not recorder.stopped:
             if len(basis.seen) >= wanted or idle >= len(encoded):
-                enough = len(basis.seen) >= wanted
-                self.stop_reason_ = "all coordinates asked for are there" if enough else "no slope is large enough"
+                self.stop_reason_ = ALL_THERE if len(basis.seen) >= wanted else NO_SLOPE
                 break
             sequences = next(candidates)
             idle += len(encoded) if self.select == "best" else len(sequences)
@@ -199,12 +200,11 @@ class SparseGPSC(KernelLearner):
                 next_refit = GROWTH * len(taken)
             if before - expansion.objective > WORTHWHILE * expansion.objective:
                 idle = 0
-            done = len(basis.seen) / wanted
             if len(basis.seen) * PATH_ROWS >= next_row * wanted:
                 next_row = len(basis.seen) * PATH_ROWS // wanted + 1
-                recorder.record(step, expansion.objective, done, **row())
+                recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
             else:
-                recorder.tell(step, expansion.objective, done)
+                recorder.tell(step, expansion.objective, len(basis.seen) / wanted)
         if self.refit == "growth" and taken and not recorder.stopped:
             fit(taken.values(), WELL)
         if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:
@@ -279,7 +279,3 @@ class SparseGPSC(KernelLearner):
         """Coefficients that are not 0."""
         expansion = self._fitted("model_")
         return int(np.count_nonzero(expansion.beta) + np.count_nonzero(expansion.delta))
-
-
-def _accuracy(scores: RunningScores, labels: np.ndarray) -> float:
-    return float(np.mean(viterbi(scores.potentials()).labels == labels))

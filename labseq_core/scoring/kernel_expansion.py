@@ -102,6 +102,11 @@ class KernelExpansion(Model):
         """From `arrays`; more: the other fields."""
         support = restored_observations(loaded, vocabulary)
         beta, delta = loaded.floats("beta", len(support), n_labels), loaded.floats("delta", n_labels, n_labels)
+        all_of_training = more.get("n_observations")
+        require(
+            all_of_training is None or all_of_training >= max(1, len(support)),
+            "n_observations_ is less than the observations that it has",
+        )
         return cls(kernel, support, beta, delta, eta, **more)
 
     def parts(self, encoded: EncodedSequences, position: int) -> list[Parts]:

@@ -18,6 +18,7 @@ from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.learners.boosting.development import Development
 from labseq_core.learners.boosting.rounds import (
     NUMBERS,
+    ON_DEVELOPMENT,
     WORDS,
     EarlyStop,
     dev_columns,
@@ -241,6 +242,8 @@ class BoostingLearner(LinearLearner):
         features = self._rounds[:, 0]
         known = bool(((features >= 0) & (features < self.weights_.flat.size) & (features % 1 == 0)).all())
         require(known and bool(np.isfinite(self._rounds[:, 1]).all()), "rounds has features or steps that cannot be")
+        always = [1 + place for place, name in enumerate(NUMBERS) if name not in ON_DEVELOPMENT]
+        require(not np.isnan(self._rounds[:, always]).any(), "rounds has what is no number")
         whole = len(self._rounds) == self.n_rounds_ and 0 <= self.best_round_ <= self.n_rounds_
         require(whole, "rounds does not fit n_rounds_ and best_round_")
 
