@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections import Counter
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TypeVar
 
 import numpy as np
 
 from labseq_core.archives import names_in
 from labseq_core.checks import LabSeqError, require
+from labseq_core.data.alphabet import distinct_rows
 from labseq_core.data.sequences import Column, Sequences
 
 # T Table B.1: variable -> the neighbour it pairs with (0: none) and whether it is conditional on that neighbour.
@@ -23,8 +21,6 @@ WORD_PROBABILITIES = {
     "reverse_joint": (1, False),
 }
 BOUNDARY = "\n"  # stands for the neighbour that a first or last word does not have; cannot be a word
-
-Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass
@@ -173,13 +169,6 @@ def _counts_in(saved: dict, key: str) -> dict[str, int]:
 
 def _pairs_of(sentence: list[str]) -> list[str]:
     return [f"{a}{BOUNDARY}{b}" for a, b in zip([BOUNDARY, *sentence], [*sentence, BOUNDARY])]
-
-
-def distinct_rows(values: list[Value]) -> tuple[list[Value], np.ndarray]:
-    """The distinct values in order of appearance, and for each value its place among them."""
-    places: dict = defaultdict(count().__next__)
-    rows = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
-    return list(places), rows
 
 
 def _equal_bins(values: np.ndarray, bins: int) -> np.ndarray:

@@ -72,7 +72,7 @@ def test_other_delimiter_and_no_labels():
         (b"token,label\na,O\nb,\n", {}, 3, "label is empty"),
         (b"token,label\n", {}, None, "no rows"),
         (b"\n\n", {}, None, "empty"),
-        (b'token,label\na,O\n"b,O\nc,O\n', {}, 3, "cannot be split"),
+        (b'token,label\na,O\n"b,O\nc,O\n', {}, 3, "goes on over the end of the line"),
         (b'token,label\n"b"c,O\n', {}, 2, "cannot be split"),
         (b"token,label\na\rb,O\n", {}, 2, "cannot be split"),
         (
