@@ -11,7 +11,7 @@ from labseq_core.data.formats.lines import hearing
 from labseq_core.data.formats.registry import FORMATS
 from labseq_core.data.formats.source import base_name
 from labseq_core.data.limits import READ_MEGABYTES, READ_SECONDS
-from labseq_core.data.uploads import DATA, is_parsed, load_upload, move_in, read_upload, staged
+from labseq_core.data.uploads import DATA, load_upload, move_in, must_be_parsed, read_upload, staged
 from labseq_core.guarded_process import Limits, Tell, call_guarded
 
 _READ, _SPLIT = 0.8, 0.9  # how much of the work is done when the lines are read, and when the sequences are split
@@ -30,7 +30,7 @@ def store_upload_guarded(data: bytes, filename: str, tell: Tell | None = None, *
 
 def prepare_upload(upload_id: str, tell: Tell | None = None) -> None:
     """See to it that `load_upload` is quick, also for an upload that was stored without its sequences."""
-    if not is_parsed(upload_id):
+    if must_be_parsed(upload_id):
         outside = _has_formats_from_outside()
         call_guarded(_read_stored, _limits("the stored upload"), tell, upload_id=upload_id, outside=outside)
 

@@ -2,8 +2,8 @@
 
 # An upload, unpacked. Real corpora in one file have a few megabytes; so many are read in seconds and in a gigabyte of memory.
 MAX_UPLOAD_MEGABYTES = 50
-# Tokens of an upload: four times the Penn Treebank. More of them in 50 MB are no text, and pages hold several corpora at once.
-MAX_UPLOAD_TOKENS = 5_000_000
+# Tokens of an upload: eight times the Penn Treebank. More of them in 50 MB are no text, and pages hold several corpora at once.
+MAX_UPLOAD_TOKENS = 8_000_000
 # A packed file of one's own, unpacked: a small .gz can hold more than any memory.
 MAX_UNPACKED_MEGABYTES = 1024
 # Columns of a file, which are rows of a table and choices in a form on pages. Word embeddings have up to 1,024 numbers.
@@ -18,5 +18,5 @@ MAX_JSON_LINE_CHARACTERS = 10_000_000
 MAX_LABELS = 2_000
 
 # What the process that reads an upload may take: the slowest 50 MB that we know take 15 s and 0.9 GB on a small machine.
-READ_SECONDS = 120.0
+READ_SECONDS = 240.0
 READ_MEGABYTES = 2048

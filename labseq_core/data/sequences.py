@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
@@ -55,6 +55,17 @@ class Sequences:
     @property
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
+
+    def length_bins(self, most: int = 30) -> list[dict[str, int]]:
+        """How many sequences have lengths "from" .. "to", in bins of equal and round width, at most so many and two."""
+        lengths = self.lengths
+        shortest, longest = int(lengths.min()), int(lengths.max())
+        round_widths = (digit * 10**power for power in count() for digit in (1, 2, 5))
+        width = next(width for width in round_widths if width * most >= longest - shortest + 1)
+        first = shortest // width
+        counts = np.bincount(lengths // width - first).tolist()
+        lows = ((first + place) * width for place in range(len(counts)))
+        return [{"from": low, "to": low + width - 1, "sequences": n} for low, n in zip(lows, counts)]
 
     @cached_property
     def tokens(self) -> list[list[str]]:
@@ -113,7 +124,7 @@ class Dataset:
     citation: str = ""
     task: str = "token"  # "segment": BIO labels, judged by span F1; "token": judged by accuracy
 
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """All labels of the three parts, sorted."""
         distinct = {label for part in (self.train, self.dev, self.test) for label in part.flat_labels or ()}

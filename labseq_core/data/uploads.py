@@ -31,7 +31,10 @@ _ID = re.compile(r"upload:([0-9a-f]{64})")
 _UNSAID_SPLIT = {"shares": [80, 10, 10], "seed": 0}  # of ids that say none; it never changes
 _LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
 DATA, _ABOUT, _PARSED = "data", "about.json", "parsed.npz"  # files of an upload; the last can be made again
-_STAGED, _STAGED_SECONDS = "new-", 3600.0  # begins the name of a folder that is being filled, which takes minutes at most
+_STAGED, _STAGED_SECONDS = (
+    "new-",
+    3600.0,
+)  # begins the name of a folder that is being filled, which takes minutes at most
 _SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
 
 
@@ -161,9 +164,10 @@ def load_upload(upload_id: str) -> Dataset:
     )
 
 
-def is_parsed(upload_id: str) -> bool:
-    """Whether a stored upload loads quickly; `load_upload` sees to it."""
-    return (_directory() / _matched(upload_id) / _PARSED).is_file()
+def must_be_parsed(upload_id: str) -> bool:
+    """Whether an upload is stored without its sequences, so that the first to load it reads the file."""
+    folder = _directory() / _matched(upload_id)
+    return (folder / _ABOUT).is_file() and not (folder / _PARSED).is_file()
 
 
 def _parsed_again(data: bytes, about: dict) -> list[Sequences]:
