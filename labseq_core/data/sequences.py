@@ -9,7 +9,7 @@ from itertools import chain, count
 
 import numpy as np
 
-from labseq_core.checks import LabSeqError, as_offsets, require
+from labseq_core.checks import LabSeqError, as_offsets, require, require_texts, text_fault
 
 Column = list[str] | np.ndarray  # strings, or float64 values (NaN: not given)
 
@@ -30,6 +30,12 @@ class Sequences:
             n_values = n_positions if column is None else len(column)
             fits = n_values == n_positions
             require(fits, f"{name} has {n_values} values for {n_positions} tokens; give one per token")
+        require_texts("token", self.flat_tokens, self.offsets)
+        require_texts("label", self.flat_labels or (), self.offsets)
+        for name, column in self.flat_columns.items():
+            require(not (fault := text_fault(name)), f"the name of a column {fault}")
+            if not isinstance(column, np.ndarray):
+                require_texts(f"value in column {name!r}", column, self.offsets)
 
     @classmethod
     def from_lists(
