@@ -19,7 +19,6 @@ from labseq_core.chain import (
     path_scores,
     viterbi,
 )
-from labseq_core.chain.inference import require_log_probabilities
 from labseq_core.checks import LabSeqError, as_plain, require, require_texts
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
@@ -242,9 +241,9 @@ class SequenceLearner:
         self._require_probabilities()
         batch = self._batch(X)
         flat = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
-        scores, log_partition = path_scores(batch, flat), forward_backward(batch).log_partition
-        require_log_probabilities(scores, log_partition)
-        return scores - log_partition
+        posterior = forward_backward(batch)
+        posterior.require_digits()
+        return path_scores(batch, flat) - posterior.log_partition
 
     def margins(self, X: Input, y: Labels | None = None) -> np.ndarray:
         """By how much the labels y of each sequence beat the best other labelling (T 3.39), in scores of this model: above 0
