@@ -19,7 +19,7 @@ from labseq_core.chain import (
     path_scores,
     viterbi,
 )
-from labseq_core.checks import LabSeqError, as_plain, require
+from labseq_core.checks import LabSeqError, as_plain, require, require_texts
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
 from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
@@ -257,7 +257,9 @@ class SequenceLearner:
         self._require_probabilities()
         batch = self._batch(X)
         flat = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
-        return path_scores(batch, flat) - forward_backward(batch).log_partition
+        posterior = forward_backward(batch)
+        posterior.require_digits()
+        return path_scores(batch, flat) - posterior.log_partition
 
     def margins(self, X: Input, y: Labels | None = None) -> np.ndarray:
         """By how much the labels y of each sequence beat the best other labelling (T 3.39), in scores of this model: above 0
@@ -348,6 +350,12 @@ class SequenceLearner:
 
 def _encode(X: Input, vocabulary: Alphabet | None, template: Encoder | None) -> EncodedSequences:
     """Whatever a caller may give as X, in the numbers of the vocabulary (None: of its own)."""
+    encoded = _encode_any(X, vocabulary, template)
+    encoded.require_bounded()
+    return encoded
+
+
+def _encode_any(X: Input, vocabulary: Alphabet | None, template: Encoder | None) -> EncodedSequences:
     if isinstance(X, EncodedSequences):
         return X if vocabulary is None else X.with_vocabulary(vocabulary)
     if isinstance(X, Sequences):
@@ -384,8 +392,10 @@ def _flat_labels(labels: Labels, offsets: np.ndarray) -> list[str]:
         if len(sequence) != length:
             raise LabSeqError(f"{where} has {len(sequence)} labels for {length} tokens; give one per token")
     flat = [label for sequence in labels for label in sequence]
-    odd = next((label for label in flat if not isinstance(label, str)), None)
-    require(odd is None, f"y has the label {odd!r} of type {type(odd).__name__}; labels must be strings")
+    try:
+        require_texts("label", flat, offsets)
+    except LabSeqError as problem:
+        raise LabSeqError(f"y: {problem}") from None
     return flat
 
 

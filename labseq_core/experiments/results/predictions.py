@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ import numpy as np
 
 from labseq_core.archives import MOST_TOKENS, LoadedArrays, load_archive, names_in, save_archive
 from labseq_core.checks import LabSeqError, require
+from labseq_core.csv_text import csv_text
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCounts, reliability
 from labseq_core.evaluation.calibration import BINS
@@ -141,11 +140,7 @@ def archive_bytes(save) -> bytes:
         return path.read_bytes()
 
 
-def predictions_csv(by_label: dict[str, Predictions], **about: str) -> str:
+def predictions_csv(by_label: dict[str, Predictions], **about: object) -> str:
     """All of them as CSV text; `about` are columns before them that say the same in each row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, "method", *COLUMNS, "probability"])
-    for label, each in by_label.items():
-        writer.writerows([*about.values(), label, *row, each.probability] for row in each.rows())
-    return text.getvalue()
+    rows = ((*about.values(), name, *row, each.probability) for name, each in by_label.items() for row in each.rows())
+    return csv_text([*about, "method", *COLUMNS, "probability"], rows)

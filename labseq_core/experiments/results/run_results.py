@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from labseq_core.archives import LoadedArrays, load_archive, names_in, save_archive
+from labseq_core.csv_text import table_csv
 from labseq_core.evaluation.registry import metrics_of
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.decoding_words import decoding_line
@@ -110,17 +108,6 @@ class RunResult:
 def timed_metrics() -> list[str]:
     """The columns that are different each time."""
     return [metric.name for metric in metrics_of("timing")]
-
-
-def table_csv(rows: Sequence[Mapping]) -> str:
-    """Rows as CSV text with all their keys, full precision, nothing for None; empty without rows."""
-    if not rows:
-        return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)), "", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
-    return text.getvalue()
 
 
 def _parameters_used(row: Mapping) -> float:

@@ -188,13 +188,16 @@ def label_bars(counts: dict[str, int]) -> go.Figure:
 
 
 @kept
-def length_histogram(lengths: list[int]) -> go.Figure:
-    """How long the sequences are."""
+def length_histogram(bins: list[dict]) -> go.Figure:
+    """How long the sequences are; bins: from, to, sequences."""
     own = look(2)
+    ranges = [f"{each['from']} to {each['to']}" if each["to"] > each["from"] else f"{each['from']}" for each in bins]
     figure = go.Figure(
-        go.Histogram(
-            x=lengths, marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
-            nbinsx=30, hovertemplate="%{x} tokens: %{y} sequences<extra></extra>",
+        go.Bar(
+            x=[(each["from"] + each["to"]) / 2 for each in bins], y=[each["sequences"] for each in bins],
+            width=[each["to"] - each["from"] + 1 for each in bins], customdata=ranges,
+            marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
+            hovertemplate="%{customdata} tokens: %{y:,} sequences<extra></extra>",
         )
     )  # fmt: skip
     figure.update_layout(
