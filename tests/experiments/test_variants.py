@@ -12,7 +12,6 @@ import pytest
 from labseq_core import CRF, FeatureTemplate, load_dataset
 from labseq_core.checks import LabSeqError
 from labseq_core.cli import _parser
-from labseq_core.commands.choices import method_choice
 from labseq_core.data.label_noise import with_label_noise
 from labseq_core.evaluation import evaluate
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
@@ -45,7 +44,7 @@ def test_a_variant_says_all_of_itself_in_every_form():
     assert ExperimentConfig.from_yaml(config.to_json()).hash == config.hash
     words = shlex.split(config.cli_command())
     given = words[words.index("--methods") + 1].split(",")
-    assert tuple(map(method_choice, given)) == config.methods
+    assert tuple(map(MethodChoice.parse, given)) == config.methods
     assert _parser().parse_args(words[1:]).methods == ",".join(given)
 
 
@@ -74,7 +73,7 @@ def test_what_is_usual_is_not_written_down():
 )
 def test_wrong_variants_are_told(wrong, said):
     with pytest.raises(LabSeqError, match=said):
-        method_choice(wrong)
+        MethodChoice.parse(wrong)
 
 
 def test_each_variant_is_trained_and_decoded_as_it_says():

@@ -44,7 +44,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from labseq_core import CRF, GPSC, LabSeqError, load_dataset, load_model
-from labseq_core.commands.choices import method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.python_script import python_script
 from labseq_core.experiments.plan.cost import data_size, expected_cost, fit_cost
@@ -56,7 +55,7 @@ from tests.experiments.runs import trained_here
 
 # Texts and estimates.
 with pytest.raises(LabSeqError, match=r"'cosine'; write .*laplace:1 \\(width\\)"):
-    method_choice("gps:kernel=cosine")
+    MethodChoice.parse("gps:kernel=cosine")
 with pytest.raises(LabSeqError, match="width is 0.0; give a number above 0"):
     parse_kernel("2*laplace:0")
 assert str(parse_kernel("linear+laplace:0.5")) == "linear+laplace:0.5"
