@@ -48,9 +48,7 @@ def comparison(shown: FinishedRun) -> None:
             f"{who_leads(summary)} {BEST if info.bayes_test_accuracy is not None else ''}"
         )
         with st.container(horizontal=True):
-            links.go(
-                "Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config)[0]
-            )
+            links.go("Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config))
             links.go("Compare", "compare", "bar_chart", run=shown.run_id)
             links.go("Data", "data", "database", dataset=name)
 
@@ -69,11 +67,11 @@ def the_numbers(shown: FinishedRun) -> None:
 
 def what_to_try(shown: FinishedRun) -> None:
     st.header("What to try next")
-    presets, usual = to_try(shown.config), form_choices(shown.config)[0]
+    presets = to_try(shown.config)
     for column, preset in zip(st.columns(len(presets)), presets):
         with column, st.container(border=True, height="stretch"):
             st.markdown(preset.question)
-            links.go(preset.title, "train", "experiment", fresh=True, **{**usual, **preset.choices})
+            links.go(preset.title, "train", "experiment", fresh=True, **form_choices(preset.change(shown.config)))
     st.caption("Each opens the Train page with this comparison and that one change, ready to start.")
 
 

@@ -15,25 +15,24 @@ from pages.ui.frame import preparing
 from pages.ui.frame.errors import shown_errors
 from pages.ui.frame.navigation import begin_page
 from pages.ui.memory import FinishedRun
-from pages.ui.train import cost_words, forms, live_charts, run_panel
+from pages.ui.train import cost_words, forms, live_charts, old_links, run_panel, variant_list
 from pages.ui.train.recipe import recipe
-
-USUAL_METHODS = ["crf", "hmsvm", "gps"]
 
 
 def choose() -> ExperimentConfig | None:
     """What the form says; None, with a message, where that cannot be run."""
     info = corpus_choice.choose_corpus()
-    methods = forms.method_form(USUAL_METHODS)
-    features = forms.feature_form(caching.usable_columns(info))
-    split = forms.split_form()
+    columns = caching.usable_columns(info)
+    variants = variant_list.variant_form(columns)
+    features = forms.feature_form(columns)
+    split = forms.split_form(info)
     if not info.available:
         st.info("This corpus is not on this machine yet: download it on the Data page.", icon=":material/download:")
         st.page_link("pages/data.py", label="Download it", icon=":material/database:")
         return None
     with shown_errors():
-        chosen = tuple(forms.method_choice(*draft) for draft in methods)
-        return ExperimentConfig(info.name, chosen, FeatureChoice(**features), **split)
+        checked = FeatureChoice(**features)
+        return ExperimentConfig(info.name, variants, checked, **split) if variants else None
     return None
 
 
@@ -101,6 +100,7 @@ def recent() -> None:
 
 
 begin_page("train")
+old_links.translate()
 st.title("Train")
 left, right = st.columns([2, 3], gap="large")
 with left:

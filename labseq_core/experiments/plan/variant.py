@@ -55,7 +55,7 @@ class FeatureChoice:
         said = [f"features={self.template}"]
         said += [] if self.window == usual.window else [f"window={self.window}"]
         said += [] if self.bins == usual.bins else [f"bins={self.bins}"]
-        said += [f"columns={columns_text(self.columns)}"] if self.columns else []
+        said += [] if self.columns is None else [f"columns={columns_text(self.columns)}"]
         return said + (["joint=true"] if self.joint else [])
 
     @classmethod

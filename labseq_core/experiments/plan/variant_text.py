@@ -51,9 +51,9 @@ def listed(values: Sequence[str]) -> str:
 
 
 def columns_text(columns: Sequence[str]) -> str:
-    """Names of columns in one text, whatever is in them."""
-    return _BETWEEN_COLUMNS.join(quote(name, safe="[]") for name in columns)
+    """Names of columns in one text, whatever is in them; of no columns the sign between them alone."""
+    return _BETWEEN_COLUMNS.join(quote(name, safe="[]") for name in columns) or _BETWEEN_COLUMNS
 
 
 def columns_in(text: str) -> tuple[str, ...]:
-    return tuple(map(unquote, text.split(_BETWEEN_COLUMNS)))
+    return tuple(unquote(name) for name in text.split(_BETWEEN_COLUMNS) if name)
