@@ -36,16 +36,15 @@ def variant_form(columns: list[str]) -> tuple[MethodChoice, ...] | None:
     cards = st.container(key="variants", gap="xsmall")
     tune = _below()
     texts = variants.typed_texts()
-    chosen: dict[str, MethodChoice] = {}
+    chosen: dict[int, MethodChoice] = {}  # by place
     with cards:
         for place in range(len(texts)):
             with shown_errors():
                 choice = _card(variants.Typed(place), len(texts), columns, tune)
-                same = (
-                    f"Variant {place + 1} is the same as another one. Change an option of one of them, or remove one."
-                )
-                require(choice.label not in chosen, same)
-                chosen[choice.label] = choice
+                same = [f"variant {other + 1}" for other, known in chosen.items() if known.label == choice.label]
+                told = f"Variant {place + 1} is the same as {''.join(same)}. Change an option of one of them, or remove one."
+                require(not same, told)
+                chosen[place] = choice
         if not texts:
             st.info("No variants yet. Choose a method below to add one.", icon=":material/add:")
     return tuple(chosen.values()) if texts and len(chosen) == len(texts) else None
