@@ -154,9 +154,9 @@ class OneOf(Choice):
 
     def typed(self, label: str, options: Sequence[str], default: str, **more: Any) -> str:
         """One of several, or any other text."""
-        return self._draw(
-            st.selectbox, self.text or default, default, label, options, accept_new_options=True, **more
-        ) or default  # fmt: skip
+        value = self.text or default
+        offered = list(dict.fromkeys([*options, value]))
+        return self._draw(st.selectbox, value, default, label, offered, accept_new_options=True, **more) or default
 
     def tabs(self, names: Sequence[str]) -> Iterator[tuple[str, DeltaGenerator]]:
         """A row of tabs; gives the open one by its name."""

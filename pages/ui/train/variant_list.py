@@ -59,9 +59,13 @@ def _card(variant: variants.Typed, n_variants: int, columns: list[str], tune: bo
         name = card_name(choice)
     except LabSeqError as found:
         problem, name = found, _name_of_wrong(text)
-    with st.container(horizontal=True, wrap=False, gap="xsmall"):
-        label = f"{place + 1}\u2002{in_markdown(shortened(name, _LONGEST_NAME))}"
-        card = st.popover(label, key=f"variant.{place}", on_change="rerun", width="stretch", wrap=True)
+    with st.container(horizontal=True, wrap=False, gap="xxsmall", vertical_alignment="center"):
+        st.markdown(f"{place + 1}\u2002{in_markdown(shortened(name, _LONGEST_NAME))}", width="stretch")
+        # Its label must stay as it is: to Streamlit a popover with another label is another one, which is closed.
+        card = st.popover(
+            f"**Options of variant {place + 1}**", key=f"variant.{place}", on_change="rerun", icon=":material/tune:",
+            type="tertiary",
+        )  # fmt: skip
         st.menu_button(
             f"**Change variant {place + 1}**", _actions(place, n_variants), key=f"variant.{place}.do",
             icon=":material/more_vert:", type="tertiary", on_click=_do, args=(place,),

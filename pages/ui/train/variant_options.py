@@ -133,7 +133,7 @@ def _kernel_widgets(variant: Typed, option: Option, help_text: str, cells: Itera
         lambda text: _kernel_parts(_kernel_text(text, option))[0], lambda kind: {name: "" if kind == usual else kind}
     )
     with next(cells):
-        kind = variant.choice(OneOf, name, kind_part).typed(name, list(KERNELS), usual, help=help_text)
+        kind = variant.choice(OneOf, name, kind_part, stays=True).typed(name, list(KERNELS), usual, help=help_text)
     for place, parameter in enumerate(KERNELS[kind].parameters() if kind in KERNELS else ()):
         with next(cells):
             _parameter_widget(variant, option, place, parameter)
