@@ -36,6 +36,14 @@ def option(app: AppTest, place: int, name: str):
     return found
 
 
+def choose(app: AppTest, place: int, name: str, value: object) -> AppTest:
+    """Set an option in an open card."""
+    widget = option(app, place, name)
+    if getattr(widget.proto, "accept_new_options", False) and value not in widget.options:
+        widget.options.append(value)  # AppTest asks that it is one of them
+    return widget.set_value(value).run()
+
+
 def given(app: AppTest) -> list[str]:
     """The variants in the address; empty where they are the usual ones."""
     texts = app.query_params.get("variant", [])

@@ -34,6 +34,7 @@ def unusual(method: str) -> MethodChoice:
     return MethodChoice(method, values)
 
 
+COLUMNS = st.sampled_from(["pos", "log_duration"])
 HELD = {
     "all methods": ExperimentConfig("toy-pos", tuple(map(unusual, METHODS))),
     "usual": ExperimentConfig("toy-pos", (MethodChoice("crf"),)),
@@ -55,7 +56,9 @@ HELD = {
         "toy-pos", (MethodChoice("crf"), MethodChoice("crf", {"l2": 0.1}), MethodChoice("perceptron", {"seed": 4})),
         FeatureChoice("S3", window=13, bins=7), folds=12, sequences=20_000_000, metrics=("ece", "accuracy"),
     ),
-    "all tuned": ExperimentConfig("toy-pos", (MethodChoice("crf", search="tune"), MethodChoice("hmm", {}, {"smoothing": [0.1]}))),
+    "all tuned": ExperimentConfig(
+        "toy-pos", (MethodChoice("crf", search="tune"), MethodChoice("hmm", {}, {"smoothing": [0.1]}))
+    ),
     "one tuned": ExperimentConfig("toy-pos", (MethodChoice("crf", search="tune"), MethodChoice("crf"))),
     "tested elsewhere": ExperimentConfig("toy-pos", (MethodChoice("crf"),), test_dataset="toy-pos"),
 }  # fmt: skip
@@ -81,9 +84,9 @@ def test_the_form_says_what_the_run_was(open_page, name):
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @hypothesis.given(
-    methods=st.lists(variants(st.sampled_from(["pos", "log_duration"])), min_size=1, max_size=5, unique_by=lambda each: each.label),
-    features=features(st.sampled_from(["pos", "log_duration"])), folds=st.sampled_from([0, 2, 50]),
-    seed=st.integers(0, 2**32 - 1), sequences=st.sampled_from([0, 50]), metrics=st.lists(st.sampled_from(list(METRICS)), max_size=2, unique=True),
+    methods=st.lists(variants(COLUMNS), min_size=1, max_size=5, unique_by=lambda each: each.label),
+    features=features(COLUMNS), folds=st.sampled_from([0, 2, 50]), seed=st.integers(0, 2**32 - 1),
+    sequences=st.sampled_from([0, 50]), metrics=st.lists(st.sampled_from(list(METRICS)), max_size=2, unique=True),
 )  # fmt: skip
 def test_any_run_goes_into_a_link_and_comes_back(open_page, methods, **other):
     expect_the_same(open_page, ExperimentConfig("pitch-accent", tuple(methods), **other))

@@ -80,6 +80,7 @@ def test_what_is_usual_is_not_written_down():
         ("crf:search=tune:l2=1|2", "both search=tune and values to try"),
         ("crf:search=all", "search must be 'tune', or name options"),
         ("crf:features=S3:joint=maybe", "joint is 'maybe'; choose true or false"),
+        (f"crf:max_iter={'9' * 400}", "max_iter is 9999"),
         ("crf:l2", "'l2' is not an option of crf; write name=value"),
         ("crf:colour=red", "'colour=red' is not an option of crf; write name=value with one of l2"),
     ],

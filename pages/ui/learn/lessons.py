@@ -144,7 +144,7 @@ acts as if every pair of attributes were an attribute, without writing the pairs
                 _train(
                     "Linear against degree 2",
                     "parity",
-                    ["crf", "gps", "gps:kernel=poly:2"],
+                    ["crf", "gps:kernel=linear", "gps"],
                     features="prosody",
                     window="1",
                 ),

@@ -118,10 +118,10 @@ def _worth_trying(method: str, name: str) -> list[str]:
 
 
 def _around_default(option: Option) -> list[str]:
-    """Half of it, and twice as much."""
+    """Half of it, and twice as much; of nothing, the first numbers."""
     if option.default is None:
         return []
     number = int if option.kind == "int" else float
-    values = [number(option.default * factor) for factor in (0.5, 1, 2)]
+    values = [number(option.default * factor) if option.default else number(2 * factor) for factor in (0.5, 1, 2)]
     low, high = (-math.inf if option.low is None else option.low), (math.inf if option.high is None else option.high)
-    return [shown_value(value) for value in dict.fromkeys(values) if low <= value <= high]
+    return [shown_value(value) for value in dict.fromkeys([option.default, *values]) if low <= value <= high]
