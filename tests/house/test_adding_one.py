@@ -81,9 +81,9 @@ methods = MethodChoice("gps", {"kernel": "laplace:2"}), MethodChoice("crf-temper
 config = ExperimentConfig("toy-pos", methods, sequences=40)
 assert all(seconds > 0 for seconds in expected_cost(config).by_label.values())
 run = trained_here(config)
-form = {"dataset": "toy-pos", "methods": ["GP sequence classification", "Tempered CRF"]}
+form = {"dataset": "toy-pos", "variant": ["gps:kernel=laplace:2", "crf-tempered"]}
 for page, choices, said in [
-    ("train", {**form, "gps.kernel": "laplace", "gps.kernel.width": "2"}, "gps:kernel=laplace:2,crf-tempered "),
+    ("train", form, "gps:kernel=laplace:2,crf-tempered "),
     ("compare", {"run": run}, "Tempered CRF"),
     *(("inside", {"run": run, "tab": "GPSC", "gpsc": view}, "") for view in ("Who decides", "Gram matrix")),
     ("inside", {"run": run, "tab": "Weights"}, ""),
@@ -101,9 +101,11 @@ for page, choices, said in [
     drawn = *app.get("plotly_chart"), *app.table, *app.dataframe
     assert drawn or page == "train", (page, choices, shown)
     if page == "train":
-        assert "laplace" in app.selectbox(key="gps.kernel").options
-        assert app.number_input(key="gps.kernel.width").value == 2.0
-        assert "laplace: by distance, with heavy tails" in app.selectbox(key="gps.kernel").help
+        app.session_state["variant.0"] = True
+        app.run()
+        assert "laplace" in app.selectbox(key="variant.0.gps.kernel").options
+        assert app.number_input(key="variant.0.gps.kernel.width").value == 2.0
+        assert "laplace: by distance, with heavy tails" in app.selectbox(key="variant.0.gps.kernel").help
 
 # The script that does the same, beside the files and without --with.
 own = MethodChoice("gps", {"kernel": "laplace:2"}), MethodChoice("crf-tempered"), MethodChoice("votes")
