@@ -30,7 +30,10 @@ class Answers:
         """How sure a model is of a label that it gave: the probability of that label."""
         place = {label: number for number, label in enumerate(classes)}
         confidence = [
-            rows[np.arange(len(rows)), [place[label] for label in labels]] for rows, labels in zip(marginals, predicted)
+            np.minimum(
+                rows[np.arange(len(rows)), [place[label] for label in labels]], 1.0
+            )  # a rounded sum may be above 1
+            for rows, labels in zip(marginals, predicted)
         ]
         return cls(predicted, confidence, True, marginals, list(classes))
 
@@ -53,7 +56,8 @@ def withheld_rows(
     tokens: Sequence[Sequence[str]], truth: Sequence[Sequence[str]], given: Answers, threshold: float
 ) -> list[dict]:
     """A row for each token whose confidence is below the threshold, in the order of the text; counted from 1."""
-    require(len(tokens) == len(truth) == len(given.predicted), "tokens, truth and answers are of different sequences")
+    same = list(map(len, tokens)) == list(map(len, truth)) == list(map(len, given.confidence))
+    require(same, "tokens, truth and answers are of different sequences")
     rows = []
     for number, confidence in enumerate(given.confidence):
         for place in np.flatnonzero(confidence < threshold).tolist():

@@ -240,7 +240,7 @@ def _insert(connection: sqlite3.Connection, table: str, values: Mapping) -> None
 
 
 def _keep(connection: sqlite3.Connection, run_id: str, artefacts: Mapping[str, bytes]) -> None:
-    rows = [(run_id, name, data) for name, data in artefacts.items()]
+    rows = ((run_id, name, data) for name, data in artefacts.items())  # one after another: they may be large
     connection.executemany("INSERT OR REPLACE INTO artefacts (run_id, name, data) VALUES (?,?,?)", rows)
 
 
