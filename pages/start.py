@@ -5,7 +5,7 @@ import streamlit as st
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.choices.registry import Start
-from pages.ui.choices.variant_names import short_names
+from pages.ui.choices.variant_names import short_summary
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import summary_table, who_leads
@@ -24,12 +24,6 @@ ABOUT_METHODS = """
 BEST = (
     "The dashed line cannot be beaten: the corpus was drawn from a known distribution, so the best labelling is known."
 )
-
-
-def short_summary(shown: FinishedRun) -> list[dict]:
-    """The means of each method, without options in its name."""
-    names = short_names(shown.config.methods)
-    return [{**row, "label": names[row["label"]]} for row in shown.summary()]
 
 
 def comparison(shown: FinishedRun) -> None:

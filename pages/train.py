@@ -8,6 +8,7 @@ from pages.ui import cached as caching
 from pages.ui.choices import corpus as corpus_choice
 from pages.ui.choices import links
 from pages.ui.choices.registry import Train
+from pages.ui.choices.variant_names import short_summary
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.imported import imported_mark
@@ -75,10 +76,10 @@ def watch(run_id: str) -> None:
 
 
 def scores(run: FinishedRun) -> None:
-    summary, best = run.summary(), caching.best_accuracy(run.config.dataset)
+    summary, best = short_summary(run), caching.best_accuracy(run.config.dataset)
     charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
     st.table(summary_table(summary))
-    csv_button("These scores as CSV", summary, "summary", run)
+    csv_button("These scores as CSV", run.summary(), "summary", run)
 
 
 def expect(dataset: str) -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from labseq_core.data.uploads import store_upload
-from labseq_core.experiments import MethodChoice
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.config import MAX_METHODS
 from labseq_core.learners.registry import METHODS
 from pages.ui.choices.variant_names import card_name, short_names
@@ -15,6 +15,7 @@ from pages.ui.train.sweep import _names, _worth_trying, swept
 from pages.ui.train.variants import USUAL
 from tests.app.conftest import problems, text
 from tests.app.form import act, cards, choose, command, given, open_card
+from tests.experiments.runs import trained_here
 
 GP = "GP sequence classification"
 THREE = ["crf:l2=0.1", "hmsvm", "gps"]
@@ -238,6 +239,15 @@ def test_names_say_what_differs():
         "l2=1, not tuned, 9 training sequences",
     ]  # fmt: skip
     assert card_name(MethodChoice("hmsvm", {"kernel": "poly:2", "C": 3.0})) == "HM-SVM · C 3 · poly:2"
+
+
+def test_a_run_is_shown_by_what_its_variants_differ_in(open_page):
+    variants = (MethodChoice("hmm"), MethodChoice("hmm", sequences=20))
+    run_id = trained_here(ExperimentConfig("toy-pos", variants, FeatureChoice("S1")))
+    app = open_page("train", job=run_id)
+    names = ["all training sequences", "20 training sequences"]
+    assert app.table[0].value.index.tolist() == names
+    assert [bar.proto.text for bar in app.get("progress")] == [f"{name}: finished" for name in names]
 
 
 OLD = [

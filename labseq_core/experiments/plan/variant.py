@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
+from typing import TypeVar
 
 from labseq_core.checks import LabSeqError, require
 from labseq_core.experiments.plan.variant_text import SEARCH, VariantText, columns_in, columns_text, listed, values_in
@@ -17,6 +18,7 @@ from labseq_core.learners.search import require_grid
 
 TUNE = "tune"  # in place of values to try: those that the method declares
 MOST_NOISE = 0.9
+Number = TypeVar("Number", int, float)
 OF_FEATURES = ("features", "window", "bins", "columns", "joint")  # names of a variant's own features, where it is typed
 _FOLLOWED = ("sgps", "sgps-sequence")  # accuracy against sparseness is drawn on the development part
 
@@ -243,7 +245,7 @@ class MethodChoice:
         return "patience" in method_options(self.method) or self.method in _FOLLOWED
 
 
-def _number(given: dict[str, str], name: str, kind: type) -> float:
+def _number(given: dict[str, str], name: str, kind: type[Number]) -> Number:
     try:
         return kind(given.get(name, 0))
     except ValueError:

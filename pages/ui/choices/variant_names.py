@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labseq_core.experiments import MethodChoice
+from labseq_core.experiments import MethodChoice, RunResult
 from labseq_core.experiments.plan.variant import TUNE, shown_value
 from labseq_core.learners.options import Option
 from labseq_core.learners.registry import find_method, method_options
@@ -21,6 +21,12 @@ def short_names(choices: Sequence[MethodChoice]) -> dict[str, str]:
         differences = ", ".join(own[name] for name in own if len({other[name] for other in beside}) > 1)
         names[choice.label] = f"{title} ({differences})" if several and differences else differences or title
     return names
+
+
+def short_summary(run: RunResult) -> list[dict]:
+    """The means of each variant of a run, by its short name."""
+    names = short_names(run.config.methods)
+    return [{**row, "label": names[row["label"]]} for row in run.summary()]
 
 
 def card_name(choice: MethodChoice) -> str:
