@@ -6,7 +6,7 @@ from labseq_core.experiments.plan.decoding_words import decoding_line
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.choices.registry import Start
-from pages.ui.choices.variant_names import short_names
+from pages.ui.choices.variant_names import short_summary
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import bayes_words, score_table, who_leads
@@ -22,12 +22,6 @@ ABOUT_METHODS = """
 - An **HM-SVM** makes it win by a margin over every other labelling; only the hard sentences count.
 - A **Gaussian process** (GP sequence classification) learns smooth functions by a kernel, and knows how sure it is.
 """
-
-
-def short_summary(shown: FinishedRun) -> list[dict]:
-    """The means of each method, without options in its name."""
-    names = short_names(shown.config.methods)
-    return [{**row, "label": names[row["label"]]} for row in shown.summary()]
 
 
 def comparison(shown: FinishedRun) -> None:
@@ -48,9 +42,7 @@ def comparison(shown: FinishedRun) -> None:
             f"{who_leads(summary)} {bayes_words(bayes)}"
         )
         with st.container(horizontal=True):
-            links.go(
-                "Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config)[0]
-            )
+            links.go("Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config))
             links.go("Compare", "compare", "bar_chart", run=shown.run_id)
             links.go("Data", "data", "database", dataset=name)
 
@@ -69,11 +61,11 @@ def the_numbers(shown: FinishedRun) -> None:
 
 def what_to_try(shown: FinishedRun) -> None:
     st.header("What to try next")
-    presets, usual = to_try(shown.config), form_choices(shown.config)[0]
+    presets = to_try(shown.config)
     for column, preset in zip(st.columns(len(presets)), presets):
         with column, st.container(border=True, height="stretch"):
             st.markdown(preset.question)
-            links.go(preset.title, "train", "experiment", fresh=True, **{**usual, **preset.choices})
+            links.go(preset.title, "train", "experiment", fresh=True, **form_choices(preset.change(shown.config)))
     st.caption("Each opens the Train page with this comparison and that one change, ready to start.")
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
-from labseq_core.commands.choices import feature_choice, method_choice
+from labseq_core.commands.choices import feature_choice
 from labseq_core.commands.progress import Bar
 from labseq_core.worker_processes import SCHEDULER_VARIABLE, start_ahead
 
@@ -23,7 +23,7 @@ def compare(chosen: argparse.Namespace) -> int:
     if not chosen.scheduler:
         start_ahead()  # to load takes a second: it does so while this process does
     from labseq_core.data.formats.source import read_text
-    from labseq_core.experiments import ExperimentConfig, notices
+    from labseq_core.experiments import ExperimentConfig, MethodChoice, notices
     from labseq_core.experiments.plan.variant import TUNE
 
     if chosen.config:
@@ -31,7 +31,7 @@ def compare(chosen: argparse.Namespace) -> int:
     else:
         if not (chosen.dataset and chosen.methods):
             raise LabSeqError("name a corpus with --dataset and methods with --methods, or give a configuration file")
-        methods = tuple(map(method_choice, chosen.methods.split(",")))
+        methods = tuple(map(MethodChoice.parse, chosen.methods.split(",")))
         if chosen.tune:
             methods = tuple(choice if choice.search else replace(choice, search=TUNE) for choice in methods)
         metrics = tuple(chosen.metrics.split(",")) if chosen.metrics else ()

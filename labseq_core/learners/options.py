@@ -46,7 +46,7 @@ class Option:
         fits = isinstance(value, KINDS[self.kind]) and (self.kind not in ("float", "int") or is_number)
         if fits and is_number:
             inside = (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
-            fits = math.isfinite(value) and inside
+            fits = inside and (isinstance(value, Integral) or math.isfinite(value))  # no float holds every whole number
         elif self.kind == "choice":
             fits = value in self.choices
         if not fits:

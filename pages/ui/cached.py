@@ -130,6 +130,11 @@ def usable_columns(info: DatasetInfo) -> list[str]:
     return [row["column"] for row in overview(info.name, "train").columns if row["column"] not in info.answer_columns]
 
 
+@st.cache_data(max_entries=64, show_spinner="Reading the corpus")
+def labels_of(dataset: str) -> frozenset[str]:
+    return frozenset(load_dataset(dataset).labels)
+
+
 def defaults() -> dict[str, FinishedRun]:
     """The results that are shown before any click."""
     return {name: FinishedRun.bundled(run) for name, run in default_results().items()}

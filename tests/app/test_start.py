@@ -12,7 +12,6 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import default_results, model
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing.metrics import most_telling
-from pages.ui.train.form_link import form_choices
 from pages.ui.train.presets import to_try
 from tests.app.conftest import problems, text
 
@@ -113,9 +112,3 @@ def test_a_preset_changes_one_thing(open_page, name):
             "Look around": [f"--features {config.features.template} --window 3"],
         }[preset.title]
         assert all(part in page for part in [*expected, "--folds 5", f"--dataset {name}"]), page
-
-
-def test_choices_of_the_form_name_kernels_with_their_parameters():
-    chosen, _ = form_choices(BUNDLED["pitch-accent"].config)
-    assert (chosen["gps.kernel"], chosen["gps.kernel.width"], chosen["gps.l2"]) == ("rbf", "8", "0.03")
-    assert (chosen["hmsvm.rescale"], chosen["hmsvm.C"], chosen["window"], chosen["folds"]) == ("margin", "3", "1", "5")

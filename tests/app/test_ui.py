@@ -21,7 +21,7 @@ from pages.ui.drawing import plain_text as plain
 from pages.ui.drawing.colours import label_styles, look, style_variables
 from pages.ui.frame.navigation import _HERE
 from pages.ui.inside.boosting import charts as boosting_charts
-from pages.ui.train import forms
+from pages.ui.train.variant_options import powers_of_ten
 
 SUMMARY = {
     "sequence_accuracy_mean": 0.5,
@@ -253,7 +253,7 @@ def test_long_names_of_methods_are_whole_in_a_legend():
 )
 def test_powers_of_ten_hold_the_default_and_keep_the_limits(default, low, high):
     option = Option("x", "float", default, "help", low=low, high=high, log_scale=True)
-    offered = forms._powers_of_ten(option)
+    offered = powers_of_ten(option)
     assert f"{default:g}" in offered
     assert len(set(offered)) == len(offered)
     assert [value for value in offered if not low <= option.parse(value) <= high] == []

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core.checks import LabSeqError
-from labseq_core.commands.choices import method_choice
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.python_script import python_script
@@ -67,7 +66,7 @@ def test_round_trips_keep_everything(made):
 def test_the_command_line_says_the_same(made):
     words = shlex.split(made.cli_command())
     listed = words[words.index("--methods") + 1]
-    shown = [method_choice(text) for text in listed.split(",")]
+    shown = [MethodChoice.parse(text) for text in listed.split(",")]
     assert [choice.method for choice in shown] == [choice.method for choice in made.methods]
     assert shown == list(made.methods)
 
@@ -107,10 +106,10 @@ def test_a_kernel_is_written_as_its_text_however_it_was_given():
     shown = "0.5 * Normalized(kernel=Polynomial(degree=3, constant=1.0)) + RBF(width=2.0)"
     assert f"DualPerceptron(kernel={shown}, seed=0)" in snippet
     text = "dual-perceptron:kernel=poly:2:0.5:epochs=3"
-    assert method_choice(text).options == {"epochs": 3, "kernel": "poly:2:0.5"}
+    assert MethodChoice.parse(text).options == {"epochs": 3, "kernel": "poly:2:0.5"}
     for wrong in ("kernel=poly:0", "kernel=pol:2", "epochs=3:2", "poly:2"):
         with pytest.raises(LabSeqError):
-            method_choice(f"dual-perceptron:{wrong}")
+            MethodChoice.parse(f"dual-perceptron:{wrong}")
 
 
 def test_equal_choices_have_equal_hashes():

@@ -8,23 +8,26 @@ import shlex
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labseq_core import CRF, FeatureTemplate, load_dataset
 from labseq_core.checks import LabSeqError
 from labseq_core.cli import _parser
-from labseq_core.commands.choices import method_choice
 from labseq_core.data.label_noise import with_label_noise
 from labseq_core.evaluation import evaluate
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.experiments.plan.python_script import python_script
 from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.plan.variant_text import VariantText
 from labseq_core.experiments.results.collecting import collect
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.experiments.run.one_task import run_task, training_data
 from labseq_core.learners.options import OF_VARIANTS, TUNING_FITS
 from labseq_core.learners.registry import METHODS, make_learner, method_options
 from labseq_core.learners.search import held_out
+from tests.experiments.random_variants import variants
 from tests.experiments.runs import outcomes_here
 
 ALL_AT_ONCE = MethodChoice(
@@ -46,8 +49,15 @@ def test_a_variant_says_all_of_itself_in_every_form():
     assert ExperimentConfig.from_yaml(config.to_json()).hash == config.hash
     words = shlex.split(config.cli_command())
     given = words[words.index("--methods") + 1].split(",")
-    assert tuple(map(method_choice, given)) == config.methods
+    assert tuple(map(MethodChoice.parse, given)) == config.methods
     assert _parser().parse_args(words[1:]).methods == ",".join(given)
+
+
+@given(variants(st.text(min_size=1, max_size=9)))
+def test_the_text_of_a_variant_is_read_back(choice):
+    assert MethodChoice.parse(choice.on_command_line()) == choice
+    assert str(VariantText.read(choice.on_command_line())) == choice.on_command_line()
+    assert "," not in choice.on_command_line(), "it ends a variant on the command line"
 
 
 def test_what_is_usual_is_not_written_down():
@@ -70,12 +80,15 @@ def test_what_is_usual_is_not_written_down():
         ("crf:window=3", "window of a variant needs its features too"),
         ("crf:search=tune:l2=1|2", "both search=tune and values to try"),
         ("crf:search=all", "search must be 'tune', or name options"),
+        ("crf:features=S3:joint=maybe", "joint is 'maybe'; choose true or false"),
+        (f"crf:max_iter={'9' * 400}", "max_iter is 9999"),
+        ("crf:l2", "'l2' is not an option of crf; write name=value"),
         ("crf:colour=red", "'colour=red' is not an option of crf; write name=value with one of l2"),
     ],
 )
 def test_wrong_variants_are_told(wrong, said):
     with pytest.raises(LabSeqError, match=said):
-        method_choice(wrong)
+        MethodChoice.parse(wrong)
 
 
 def test_each_variant_is_trained_and_decoded_as_it_says():

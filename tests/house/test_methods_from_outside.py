@@ -97,7 +97,7 @@ config = ExperimentConfig("toy-pos", (MethodChoice("votes"), MethodChoice("hmm")
 assert expected_cost(config).by_label["Attribute votes"] > 0
 run_id = trained_here(config)
 for page, choices in [
-    ("train", {"dataset": "toy-pos", "methods": "Attribute votes"}), ("compare", {"run": run_id}),
+    ("train", {"dataset": "toy-pos", "variant": "votes"}), ("compare", {"run": run_id}),
     ("compare", {"run": run_id, "view": "Labels"}), ("compare", {"run": run_id, "view": "Sentences"}),
     ("abstain", {"run": run_id, "gaps": "true"}), ("inside", {"run": run_id}), ("inside", {"run": run_id, "tab": "Margins"}),
     ("sequence", {"run": run_id}), ("sequence", {"run": run_id, "show": "Why this label"}), ("history", {"runs": run_id}),

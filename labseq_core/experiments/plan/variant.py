@@ -6,16 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
+from typing import TypeVar
 
 from labseq_core.checks import LabSeqError, require
+from labseq_core.experiments.plan.variant_text import SEARCH, VariantText, columns_in, columns_text, listed, values_in
 from labseq_core.features import FeatureTemplate
 from labseq_core.kernels import Kernel
+from labseq_core.learners.options import OF_VARIANTS
 from labseq_core.learners.registry import DECODINGS, find_method, make_learner, method_options
 from labseq_core.learners.search import require_grid
 
-SEARCH = "|"  # between values to try, on the command line
 TUNE = "tune"  # in place of values to try: those that the method declares
 MOST_NOISE = 0.9
+Number = TypeVar("Number", int, float)
+OF_FEATURES = ("features", "window", "bins", "columns", "joint")  # names of a variant's own features, where it is typed
 _FOLLOWED = ("sgps", "sgps-sequence")  # accuracy against sparseness is drawn on the development part
 
 
@@ -48,13 +52,26 @@ class FeatureChoice:
         return {**asdict(self), "columns": None if self.columns is None else list(self.columns)}
 
     def on_command_line(self) -> list[str]:
-        """As options of a variant. Columns are separated by "+", since a comma ends the variant."""
+        """As options of a variant."""
         usual = FeatureTemplate(self.template, columns=self.columns)
         said = [f"features={self.template}"]
         said += [] if self.window == usual.window else [f"window={self.window}"]
         said += [] if self.bins == usual.bins else [f"bins={self.bins}"]
-        said += [f"columns={'+'.join(self.columns)}"] if self.columns else []
+        said += [] if self.columns is None else [f"columns={columns_text(self.columns)}"]
         return said + (["joint=true"] if self.joint else [])
+
+    @classmethod
+    def parse(cls, given: dict[str, str]) -> FeatureChoice | None:
+        """From these options of a variant, by name; None where there are none of them."""
+        if not given:
+            return None
+        if "features" not in given:
+            raise LabSeqError(f"{', '.join(given)} of a variant needs its features too, as in features=S3:window=5")
+        columns = columns_in(given["columns"]) if "columns" in given else None
+        window, bins = (_number(given, name, int) if name in given else None for name in ("window", "bins"))
+        joint = given.get("joint", "false").lower()
+        require(joint in ("true", "false"), f"joint is {joint!r}; choose true or false")
+        return cls(given["features"], window, columns, bins, joint == "true")
 
     @property
     def label(self) -> str:
@@ -187,12 +204,36 @@ class MethodChoice:
             data["features"] = FeatureChoice.from_dict(data["features"])
         return cls(**data)
 
+    @classmethod
+    def parse(cls, text: str) -> MethodChoice:
+        """From `on_command_line`, or as somebody typed it: "crf", "crf:l2=0.1|1:decode=posterior:features=S1:noise=0.1"."""
+        typed = VariantText.read(text)
+        specs = method_options(typed.method)
+        options, tried, own = {}, {}, {}
+        for name, value in typed.given.items():
+            if value and name in OF_VARIANTS and name not in specs:
+                own[name] = value
+            elif not value or name not in specs:
+                pair, known = f"{name}={value}" if value else name, ", ".join([*specs, *OF_VARIANTS])
+                raise LabSeqError(f"{pair!r} is not an option of {typed.method}; write name=value with one of {known}")
+            elif SEARCH in value:
+                tried[name] = list(map(specs[name].parse, values_in(value)))
+            else:
+                options[name] = specs[name].parse(value)
+        if "search" in own and tried:
+            raise LabSeqError(f"{text!r} has both search={own['search']} and values to try; leave one out")
+        features = FeatureChoice.parse({name: own[name] for name in OF_FEATURES if name in own})
+        return cls(
+            typed.method, options, own.get("search", tried), own.get("decode", ""), features,
+            _number(own, "sequences", int), _number(own, "noise", float),
+        )  # fmt: skip
+
     def on_command_line(self) -> str:
         said = [f"{name}={shown_value(value)}" for name, value in self.options.items()]
         if self.search == TUNE:
             said.append(f"search={TUNE}")
         else:
-            said += [f"{name}={SEARCH.join(map(shown_value, values))}" for name, values in self.tried.items()]
+            said += [f"{name}={listed(list(map(shown_value, values)))}" for name, values in self.tried.items()]
         said += [f"decode={self.decode}"] if self.decode else []
         said += self.features.on_command_line() if self.features else []
         said += [f"{name}={shown_value(value)}" for name, value in self.conditions.items()]
@@ -202,6 +243,13 @@ class MethodChoice:
     def watches_development(self) -> bool:
         """Whether the method is followed on the development set: it stops early by it, or its path is drawn with it."""
         return "patience" in method_options(self.method) or self.method in _FOLLOWED
+
+
+def _number(given: dict[str, str], name: str, kind: type[Number]) -> Number:
+    try:
+        return kind(given.get(name, 0))
+    except ValueError:
+        raise LabSeqError(f"{name} is {given[name]!r}; write a number") from None
 
 
 def require_whole(name: str, value: object) -> None:

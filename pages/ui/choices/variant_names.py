@@ -1,46 +1,56 @@
-"""Short names of variants beside one another: what they share need not be said."""
+"""Names of variants beside one another: what they share, and what is usual, need not be said."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labseq_core.experiments import MethodChoice
-from labseq_core.experiments.plan.variant import shown_value
+from labseq_core.experiments import MethodChoice, RunResult
+from labseq_core.experiments.plan.variant import TUNE, shown_value
+from labseq_core.learners.options import Option
 from labseq_core.learners.registry import find_method, method_options
 
 
 def short_names(choices: Sequence[MethodChoice]) -> dict[str, str]:
     """By label: "loose", "tight" and "exact" for three models of one method that differ in their bound only."""
-    said = {
-        choice.label: _differences(choice, [other for other in choices if other.method == choice.method])
-        for choice in choices
-    }
-    titles = {choice.label: find_method(choice.method).title for choice in choices}
-    if len(set(titles.values())) == 1 and all(said.values()):
-        return said
-    return {label: f"{title} ({said[label]})" if said[label] else title for label, title in titles.items()}
+    several = len({choice.method for choice in choices}) > 1
+    names = {}
+    for choice in choices:
+        title = find_method(choice.method).title
+        own = _aspects(choice, "=")
+        beside = [_aspects(other, "=") for other in choices if other.method == choice.method]
+        differences = ", ".join(own[name] for name in own if len({other[name] for other in beside}) > 1)
+        names[choice.label] = f"{title} ({differences})" if several and differences else differences or title
+    return names
 
 
-def _differences(choice: MethodChoice, alike: list[MethodChoice]) -> str:
-    """In what these differ: values of options, then what else makes a variant; nothing for what is as usual."""
-    words = []
-    for name, option in method_options(choice.method).items():
-        usual = option.plain(option.default)
-        if name not in choice.tried and len({other.options.get(name, usual) for other in alike}) > 1:
-            shown = shown_value(choice.options.get(name, usual))
-            speaks_for_itself = option.kind == "kernel" or (option.kind == "choice" and None not in option.choices)
-            words.append(shown if speaks_for_itself else f"{name}={shown}")
-    own, others = _further(choice), [_further(other) for other in alike]
-    words += [said for name, said in own.items() if said and len({other.get(name) for other in others}) > 1]
-    return ", ".join(words)
+def short_summary(run: RunResult) -> list[dict]:
+    """The means of each variant of a run, by its short name."""
+    names = short_names(run.config.methods)
+    return [{**row, "label": names[row["label"]]} for row in run.summary()]
 
 
-def _further(choice: MethodChoice) -> dict[str, str]:
-    """What makes a variant beside its options, in words."""
-    searched = "; ".join(f"{name} of {', '.join(map(shown_value, values))}" for name, values in choice.tried.items())
-    return {
-        "search": "tuned" if isinstance(choice.search, str) else searched,
+def card_name(choice: MethodChoice) -> str:
+    """All that is not usual: "HM-SVM · poly:2 · C 1"."""
+    own, usual = (_aspects(each, " ") for each in (choice, MethodChoice(choice.method)))
+    return " · ".join([find_method(choice.method).title, *(own[name] for name in own if own[name] != usual[name])])
+
+
+def _aspects(choice: MethodChoice, sign: str) -> dict[str, str]:
+    """Everything that a variant chooses, in words, by its name. sign: between an option and its value."""
+    own = {name: _option_words(choice, option, sign) for name, option in method_options(choice.method).items()}
+    return own | {
+        "search": "tuned" if choice.search == TUNE else "not tuned",
         "decode": choice.decoding,
-        "features": choice.features.label if choice.features else "",
-        **{name: f"{name}={shown_value(value)}" for name, value in choice.conditions.items()},
+        "features": choice.features.label if choice.features else "common features",
+        "sequences": f"{choice.sequences or 'all'} training sequences",
+        "noise": f"label noise {shown_value(choice.noise)}" if choice.noise else "no label noise",
     }
+
+
+def _option_words(choice: MethodChoice, option: Option, sign: str) -> str:
+    listed = choice.search if isinstance(choice.search, dict) else {}
+    if option.name in listed:
+        return f"{option.name} of {', '.join(map(shown_value, listed[option.name]))}"
+    value = shown_value(choice.options.get(option.name, option.plain(option.default)))
+    speaks_for_itself = option.kind == "kernel" or (option.kind == "choice" and None not in option.choices)
+    return value if speaks_for_itself else f"{option.name}{sign}{value}"

@@ -111,10 +111,8 @@ def delete_button(ids: list[str]) -> None:
 
 def _again(config: ExperimentConfig) -> None:
     """The same choices in the form, and the four other ways to repeat it."""
-    choices, left_out = form_choices(config)
+    choices = form_choices(config)
     links.go("Change it and run again", "train", "tune", fresh=True, **choices)
-    if left_out:
-        st.caption(f"The form cannot hold: {'; '.join(left_out)}. The file, the command and the script below can.")
     address = (st.context.url or "").split("?")[0].removesuffix("/history")
     recipe(config, f"{address}/train?{urlencode(choices, doseq=True)}")
 
