@@ -6,7 +6,7 @@ from labseq_core.experiments.plan.decoding_words import decoding_line
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.choices.registry import Start
-from pages.ui.choices.variant_names import short_summary
+from pages.ui.choices.variant_names import short_names, short_summary
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import bayes_words, score_table, who_leads
