@@ -30,7 +30,7 @@ _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")
 _UNSAID_SPLIT = {"shares": [80, 10, 10], "seed": 0}  # of ids that say none; it never changes
 _LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
-DATA, _ABOUT, _PARSED = "data", "about.json", "parsed.npz"  # files of an upload; the last can be made again
+DATA, _SETTINGS, _PARSED = "data", "about.json", "parsed.npz"  # files of an upload; the last can be made again
 _STAGED, _STAGED_SECONDS = (
     "new-",
     3600.0,
@@ -58,7 +58,7 @@ class ReadUpload:
     def write(self, folder: Path) -> None:
         """All but the file itself."""
         with _writing():
-            (folder / _ABOUT).write_text(json.dumps(self.about), encoding="utf-8")
+            (folder / _SETTINGS).write_text(json.dumps(self.about), encoding="utf-8")
         save_parsed(folder / _PARSED, self.parts, _identity(self.digest, self.about))
 
 
@@ -129,12 +129,12 @@ def upload_format(upload_id: str) -> str:
 def keep_upload(upload_id: str, data: bytes, about: dict) -> None:
     """Store what `stored_upload` gave elsewhere, unless it is here already."""
     digest = _matched(upload_id)
-    if not (_directory() / digest / _ABOUT).is_file():
+    if not (_directory() / digest / _SETTINGS).is_file():
         intact = _digest(data, about) == digest
         require(intact, f"the file sent for {_PREFIX}{digest[:8]}... is another one; start the run again")
         with staged(data) as folder:
             with _writing():
-                (folder / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
+                (folder / _SETTINGS).write_text(json.dumps(about), encoding="utf-8")
             move_in(folder, upload_id)
 
 
@@ -167,7 +167,7 @@ def load_upload(upload_id: str) -> Dataset:
 def must_be_parsed(upload_id: str) -> bool:
     """Whether an upload is stored without its sequences, so that the first to load it reads the file."""
     folder = _directory() / _matched(upload_id)
-    return (folder / _ABOUT).is_file() and not (folder / _PARSED).is_file()
+    return (folder / _SETTINGS).is_file() and not (folder / _PARSED).is_file()
 
 
 def _parsed_again(data: bytes, about: dict) -> list[Sequences]:
@@ -187,7 +187,7 @@ def _matched(upload_id: str) -> str:
 
 
 def _about(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    return json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
 
 
 def _identity(digest: str, about: dict) -> dict:
@@ -280,7 +280,7 @@ def move_in(folder: Path, upload_id: str) -> None:
     place = _directory() / _matched(upload_id)
     with _writing():
         place.mkdir(exist_ok=True)
-        for name in (DATA, _PARSED, _ABOUT):  # the last says that all is there
+        for name in (DATA, _PARSED, _SETTINGS):  # the last says that all is there
             if (folder / name).is_file():
                 os.replace(folder / name, place / name)
 
