@@ -12,6 +12,8 @@ from labseq_core.data.sequences import Dataset, Sequences
 Parts = tuple[Sequences, Sequences, Sequences]  # training, development and test set
 TASKS = ("token", "segment")
 
+ABOUT = "about.json"  # the file of a folder that says what the others are
+
 
 @dataclass(frozen=True)
 class Corpus:

@@ -80,8 +80,9 @@ def everything(app: AppTest) -> str:
 
 def chosen(app: AppTest, name: str) -> list[str]:
     """What the page took from the URL: a choice that it does not know it drops."""
-    key = f"{name}.choice" if f"{name}.choice" in app.session_state else name
-    value = app.session_state[key]
+    if name == "variant":  # no widget has them all
+        return app.session_state["visit"].kept["train", name]
+    value = app.session_state[name]
     return [str(each).lower() for each in (value if isinstance(value, list) else [value])]
 
 

@@ -113,7 +113,7 @@ def test_short_names_tell_variants_apart_whatever_they_differ_in():
     assert list(short_names(crf[:2]).values()) == ["viterbi", "posterior"]
     assert list(short_names([crf[0], crf[2]]).values()) == ["CRF", "CRF (tuned)"]
     assert list(short_names([crf[2], crf[4]]).values()) == ["tuned", "l2=0.1"]
-    assert list(short_names([crf[0], crf[5], crf[6]]).values()) == ["CRF", "CRF (S2)", "CRF (sequences=20)"]
+    assert list(short_names([crf[0], crf[5], crf[6]]).values()) == ["CRF", "CRF (S2)", "CRF (20 training sequences)"]
     for more in ([], [MethodChoice("crf-marginal")], [MethodChoice("hmm"), MethodChoice("hmm", noise=0.1)]):
         names = short_names([*crf, *more])
         assert len(set(names.values())) == len(names) == len(crf) + len(more)

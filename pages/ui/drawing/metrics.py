@@ -12,6 +12,7 @@ from labseq_core.evaluation.metric import Metric
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import RunResult
 from labseq_core.experiments.plan.decoding_words import DECODING_TITLES, decoding_line
+from pages.ui.choices.variant_names import short_names, short_summary
 
 
 def always_shown() -> list[Metric]:
@@ -62,8 +63,8 @@ def parameters(row: dict) -> str:
 
 def score_table(run: RunResult) -> None:
     """The same of a run on the page, with how its labels were decoded."""
-    st.table(summary_table(run.summary()))
-    st.caption(decoding_line(run.config.methods))
+    st.table(summary_table(short_summary(run)))
+    st.caption(decoding_line(run.config.methods, short_names(run.config.methods)))
 
 
 def bayes_words(bayes: Mapping[str, float]) -> str:
