@@ -22,10 +22,14 @@ def open_card(app: AppTest, place: int) -> AppTest:
     return app.run()
 
 
+def remove(app: AppTest, place: int) -> AppTest:
+    return app.button(key=f"variant.{place}.remove").click().run()
+
+
 def act(app: AppTest, place: int, action: str) -> AppTest:
-    """By the menu of a card."""
-    (menu,) = [each for each in app.get("menu_button") if each.key == f"variant.{place}.do"]
-    return menu.click(action).run()
+    """By a button in the open card."""
+    open_card(app, place)
+    return app.button(key=f"variant.{place}.{action}").click().run()
 
 
 def option(app: AppTest, place: int, name: str):

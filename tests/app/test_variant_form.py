@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.config import MAX_METHODS
 from labseq_core.learners.registry import METHODS
+from pages.ui.choices import visit
 from pages.ui.choices.variant_names import card_name, short_names
 from pages.ui.train.sweep import _names, _worth_trying, swept
 from pages.ui.train.variants import USUAL
 from tests.app.conftest import problems, text
-from tests.app.form import act, cards, choose, command, given, open_card
+from tests.app.form import act, cards, choose, command, given, open_card, remove
 from tests.experiments.runs import trained_here
 
 GP = "GP sequence classification"
@@ -40,7 +39,7 @@ def test_variants_are_added_moved_copied_and_removed(open_page):
     act(app, 3, "Move up")
     act(app, 0, "Move down")
     assert given(app) == ["hmsvm", "crf", "hmm", "gps"]
-    act(app, 0, "Remove")
+    remove(app, 0)
     assert cards(app) == ["CRF", "HMM", GP]
     act(app, 1, "Duplicate")
     (told,) = problems(app)
@@ -51,7 +50,7 @@ def test_variants_are_added_moved_copied_and_removed(open_page):
     assert cards(app) == ["CRF", "HMM", "HMM · smoothing 0.001", GP]
     assert "--methods crf,hmm,hmm:smoothing=0.001,gps " in command(app)
     for _ in range(4):
-        act(app, 0, "Remove")
+        remove(app, 0)
     assert "Choose a method below to add one" in app.info[0].value
     assert start_button(app).disabled
     assert app.query_params["variant"] == ""
@@ -62,18 +61,21 @@ def test_variants_are_added_moved_copied_and_removed(open_page):
     assert not start_button(app).disabled
 
 
-def test_menus_offer_what_can_be_done(open_page):
+def test_what_cannot_be_done_is_not_offered(open_page):
     app = open_page("train", variant=THREE)
-    menus = [menu.options for menu in app.get("menu_button")]
-    assert menus[0] == ["Move down", "Duplicate", "Remove"]
-    assert menus[1] == ["Move up", "Move down", "Duplicate", "Remove"]
-    assert menus[2] == ["Move up", "Duplicate", "Remove"]
+    for place, (up, down) in enumerate([(True, False), (False, False), (False, True)]):
+        open_card(app, place)
+        disabled = [
+            app.button(key=f"variant.{place}.{name}").disabled for name in ("Move up", "Move down", "Duplicate")
+        ]
+        assert disabled == [up, down, False]
     full = open_page("train", dataset="toy-pos", variant=[*MANY, "hmm"])
     assert len(cards(full)) == MAX_METHODS + 1
     assert any(f"choose 1 to {MAX_METHODS}" in told for told in problems(full))
-    act(full, MAX_METHODS, "Remove")
+    remove(full, MAX_METHODS)
     assert problems(full) == []
-    assert full.get("menu_button")[0].options == ["Move down", "Remove"]
+    open_card(full, 0)
+    assert full.button(key="variant.0.Duplicate").disabled
     assert full.selectbox(key="variants.add").disabled
 
 
@@ -146,7 +148,7 @@ def test_what_its_widget_cannot_have_is_left_out_when_the_card_is_opened(open_pa
 
 
 def test_a_sweep_makes_a_variant_for_each_value(open_page):
-    app = open_page("train", dataset="pitch-accent", features="prosody", variant=["gps:l2=0.1", "hmsvm"])
+    app = open_page("train", dataset="toy-pos", features="S1", variant=["gps:l2=0.1", "hmsvm"])
     _sweep(app, "kernel", ["linear", "poly:2", "poly:3"], variants=[0])
     assert cards(app) == [f"{GP} · linear · l2 0.1", f"{GP} · l2 0.1", f"{GP} · poly:3 · l2 0.1", "HM-SVM"]
     sweep = _sweep(app, "decode", ["viterbi", "posterior"])
@@ -158,27 +160,20 @@ def test_a_sweep_makes_a_variant_for_each_value(open_page):
     ]  # fmt: skip
     _sweep(app, "noise", ["0", "0.2"], variants=[6])
     assert given(app)[-2:] == ["hmsvm", "hmsvm:noise=0.2"]
-    _sweep(app, "features", ["S1", "S3"], variants=[6])
+    _sweep(app, "features", ["S2", "S3"], variants=[6])
     _sweep(app, "sequences", ["10", "20"], variants=[6])
-    assert given(app)[6:8] == ["hmsvm:features=S1:sequences=10", "hmsvm:features=S1:sequences=20"]
+    assert given(app)[6:8] == ["hmsvm:features=S2:sequences=10", "hmsvm:features=S2:sequences=20"]
     assert problems(app) == []
 
 
 def _sweep(app, name: str, values: list[str], variants: list[int] | None = None) -> list[int]:
     """Gives the variants that have the option."""
-    for widget, value in (("option", name), (f"{name}.variants", variants), (f"{name}.values", values)):
-        app.session_state["sweep"] = True
-        app.run()
-        found = next(
-            each for kind in (app.selectbox, app.multiselect) for each in kind if each.key == f"sweep.{widget}"
-        )
-        if widget.endswith(".variants"):
-            offered = list(found.value)
-        if value is not None:
-            app.session_state["sweep"] = True
-            found.set_value(value).run()
     app.session_state["sweep"] = True
-    app.run()
+    app.run().session_state["sweep"] = True
+    app.selectbox(key="sweep.option").set_value(name).run().session_state["sweep"] = True
+    offered = list(app.multiselect(key=f"sweep.{name}.variants").value)
+    app.multiselect(key=f"sweep.{name}.variants").set_value(offered if variants is None else variants)
+    app.multiselect(key=f"sweep.{name}.values").set_value(values).run()
     next(button for button in app.button if button.label.startswith("Make ")).click().run()
     return offered
 
@@ -285,7 +280,7 @@ def test_columns_of_old_links_are_those_of_the_features(open_page):
     assert not [name for name in app.query_params if "." in name]
 
 
-def test_an_address_that_is_late_takes_no_variant_back(open_page):
+def test_an_address_that_is_late_takes_no_variant_back(open_page, monkeypatch):
     """A number is typed, and a click elsewhere ends it: both go out at once, with the address of before."""
     app = open_page("train", variant=["crf", "hmm"])
     before = dict(app.query_params)
@@ -294,7 +289,7 @@ def test_an_address_that_is_late_takes_no_variant_back(open_page):
     app.query_params.update(before)
     add(app, "naive-bayes")
     assert given(app) == ["crf", "hmm", "maxent", "naive-bayes"]
-    time.sleep(0.6)
+    monkeypatch.setattr(visit, "UNDER_WAY", 0.0)
     app.query_params.clear()
     app.query_params.update(before)
     app.run()

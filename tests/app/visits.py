@@ -74,7 +74,7 @@ class Visit:
         """One thing that a visitor does, and what the page then looks like."""
         doing: dict[Callable[[], str | None], int] = {
             self._change: 10, self._click: 5, self._open_tab: 2, self._go: 1, self._reload: 1, self._follow_nonsense: 2,
-            self._choose_rows: 1, self._upload: 1, self._open_popover: 4, self._use_menu: 2,
+            self._choose_rows: 1, self._upload: 1, self._open_popover: 4,
         }  # fmt: skip
         while True:
             (action,) = self.random.choices(list(doing), list(doing.values()))
@@ -211,15 +211,6 @@ class Visit:
         key = self.random.choice(kept).rpartition("-")[2]
         self.app.session_state[key] = True
         return f"open the popover {key!r}"
-
-    def _use_menu(self) -> str | None:
-        menus = list(self.app.get("menu_button"))
-        if not menus:
-            return None
-        menu = self.random.choice(menus)
-        action = self.random.choice(menu.options)
-        menu.click(action)
-        return f"choose {action!r} of the menu {menu.key!r}"
 
     def _choose_rows(self) -> str | None:
         """Of the list of runs, by what ticking leaves in the URL."""

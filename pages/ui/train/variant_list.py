@@ -20,7 +20,6 @@ from pages.ui.frame.errors import shown_errors
 from pages.ui.train import sweep, variants
 from pages.ui.train.variant_options import options_of
 
-_UP, _DOWN, _DUPLICATE, _REMOVE = "Move up", "Move down", "Duplicate", "Remove"
 _LONGEST_NAME = 200  # letters on a card
 _ADD = "variants.add"
 _TUNE_HELP = (
@@ -63,15 +62,16 @@ def _card(variant: variants.Typed, n_variants: int, columns: list[str], tune: bo
         st.markdown(f"{place + 1}\u2002{in_markdown(shortened(name, _LONGEST_NAME))}", width="stretch")
         # Its label must stay as it is: to Streamlit a popover with another label is another one, which is closed.
         card = st.popover(
-            f"**Options of variant {place + 1}**", key=f"variant.{place}", on_change="rerun", icon=":material/tune:",
+            f"Options of variant {place + 1}", key=_key(place), on_change="rerun", icon=":material/tune:",
             type="tertiary",
         )  # fmt: skip
-        st.menu_button(
-            f"**Change variant {place + 1}**", _actions(place, n_variants), key=f"variant.{place}.do",
-            icon=":material/more_vert:", type="tertiary", on_click=_do, args=(place,),
+        st.button(
+            f"Remove variant {place + 1}", key=f"variant.{place}.remove", icon=":material/close:", type="tertiary",
+            on_click=variants.remove, args=(place,),
         )  # fmt: skip
     if card.open:
         with card:
+            _actions(place, n_variants)
             options_of(variant, columns)
         if str(variant.text) != str(text):
             st.rerun()  # it had a value that its widget cannot have
@@ -85,20 +85,32 @@ def _name_of_wrong(text: VariantText) -> str:
     return " · ".join([title, *(f"{name} {value}" for name, value in text.given.items())])
 
 
-def _actions(place: int, n_variants: int) -> list[str]:
-    possible = {_UP: place > 0, _DOWN: place < n_variants - 1, _DUPLICATE: n_variants < MAX_METHODS, _REMOVE: True}
-    return [action for action, is_possible in possible.items() if is_possible]
+def _actions(place: int, n_variants: int) -> None:
+    """What can be done with a variant as a whole, beside removing it."""
+    with st.container(horizontal=True, gap="xsmall"):
+        for name, icon, to, is_possible in (
+            ("Move up", "arrow_upward", place - 1, place > 0),
+            ("Move down", "arrow_downward", place + 1, place < n_variants - 1),
+            ("Duplicate", "content_copy", None, n_variants < MAX_METHODS),
+        ):
+            st.button(
+                name, key=f"variant.{place}.{name}", icon=f":material/{icon}:", disabled=not is_possible, on_click=_do,
+                args=(place, to),
+            )  # fmt: skip
 
 
-def _do(place: int) -> None:
-    action = st.session_state[f"variant.{place}.do"]
-    if action == _DUPLICATE:
+def _do(place: int, to: int | None) -> None:
+    """Move it, or copy it to the next place. What was moved or copied is open then: more can be done with it."""
+    if to is None:
         variants.duplicate(place)
-        st.session_state[f"variant.{place + 1}"] = True  # opened: a copy is of use when something of it is changed
-    elif action == _REMOVE:
-        variants.remove(place)
-    elif action:
-        variants.move(place, -1 if action == _UP else 1)
+        to = place + 1
+    else:
+        variants.move(place, to)
+    st.session_state[_key(place)], st.session_state[_key(to)] = False, True
+
+
+def _key(place: int) -> str:
+    return f"variant.{place}"
 
 
 def _below() -> bool:

@@ -51,11 +51,11 @@ def remove(place: int) -> None:
     put([*texts[:place], *texts[place + 1 :]])
 
 
-def move(place: int, by: int) -> None:
+def move(place: int, to: int) -> None:
     texts = typed_texts()
-    if max(place, place + by) < len(texts):
-        texts.insert(place + by, texts.pop(place))
-        put(texts)
+    moved = texts[place : place + 1]
+    rest = [*texts[:place], *texts[place + 1 :]]
+    put([*rest[:to], *moved, *rest[to:]])
 
 
 def own_features(template: str) -> dict[str, str]:
