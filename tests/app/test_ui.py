@@ -111,7 +111,7 @@ def test_short_names_tell_variants_apart_whatever_they_differ_in():
         MethodChoice("crf", features=FeatureChoice("S2")), MethodChoice("crf", sequences=20), MethodChoice("crf", noise=0.1),
     ]  # fmt: skip
     assert list(short_names(crf[:2]).values()) == ["viterbi", "posterior"]
-    assert list(short_names([crf[0], crf[2]]).values()) == ["CRF", "CRF (tuned)"]
+    assert list(short_names([crf[0], crf[2]]).values()) == ["l2=1", "tuned"]
     assert list(short_names([crf[2], crf[4]]).values()) == ["tuned", "l2=0.1"]
     assert list(short_names([crf[0], crf[5], crf[6]]).values()) == ["CRF", "CRF (S2)", "CRF (20 training sequences)"]
     for more in ([], [MethodChoice("crf-marginal")], [MethodChoice("hmm"), MethodChoice("hmm", noise=0.1)]):
