@@ -33,7 +33,9 @@ def short_summary(run: RunResult) -> list[dict]:
 def card_name(choice: MethodChoice) -> str:
     """All that is not usual: "HM-SVM · poly:2 · C 1"."""
     own, usual = (_aspects(each, " ") for each in (choice, MethodChoice(choice.method)))
-    return " · ".join([find_method(choice.method).title, *(own[name] for name in own if own[name] not in ("", usual[name]))])
+    return " · ".join(
+        [find_method(choice.method).title, *(own[name] for name in own if own[name] not in ("", usual[name]))]
+    )
 
 
 def _aspects(choice: MethodChoice, sign: str) -> dict[str, str]:
