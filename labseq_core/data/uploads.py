@@ -17,7 +17,7 @@ from labseq_core.data.formats.source import DataError, base_name, read_bytes
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.data.sequences import Dataset, Sequences
 from labseq_core.data.splitting import SEED, SHARES, split_fractions
-from labseq_core.places import user_directory
+from labseq_core.places import private_directory, user_directory
 from labseq_core.registry import Source as SourceFile
 
 _PREFIX = "upload:"
@@ -172,7 +172,7 @@ def _keep(digest: str, data: bytes, about: dict) -> None:
     """Write both files, each moved into place whole; a stored upload that has been damaged is mended by the way."""
     folder = _directory() / digest
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_directory(folder)
         for name, contents in (("data", data), ("about.json", json.dumps(about).encode())):
             with tempfile.NamedTemporaryFile(dir=folder, delete=False) as fresh:
                 fresh.write(contents)

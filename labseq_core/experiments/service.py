@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Sequence
 
@@ -27,11 +28,12 @@ from labseq_core.experiments.run.engine import Engine, artefact_name
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.run.retries import RESUMED_AT_MOST
-from labseq_core.experiments.run.status import RunStatus, RunSummary, status_of, summary_of
+from labseq_core.experiments.run.status import RunStatus, RunSummary, damaged_status, status_of, summary_of
 from labseq_core.experiments.store.damage import set_aside_stores
+from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged
 from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_search import ACTIVE
-from labseq_core.experiments.store.run_store import StoreDamaged, run_store
+from labseq_core.experiments.store.run_store import run_store
 from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import load_model
@@ -104,13 +106,19 @@ def configuration(run_id: str) -> ExperimentConfig:
 
 def is_current(run_id: str) -> bool:
     """Whether a run was begun with the versions that are here now, so that what it had finished can be gone on from."""
-    row = _row(run_id)
+    try:
+        row = _row(run_id)
+    except RunDamaged:
+        return False
     return row["versions"] == versions(row["config"])
 
 
 def made_with(run_id: str) -> dict:
-    """The versions that a run was begun with, whatever its state."""
-    return _row(run_id)["versions"]
+    """The versions that a run was begun with, whatever its state; nothing of one that is damaged."""
+    try:
+        return _row(run_id)["versions"]
+    except RunDamaged:
+        return {}
 
 
 def resume_interrupted() -> list[str]:
@@ -129,9 +137,11 @@ def resume_interrupted() -> list[str]:
 
 def status(run_id: str) -> RunStatus:
     """How far a run is."""
-    row = _row(run_id)
     position = max([engine.queue_position(run_id) for engine in _own_engines()], default=0)
-    return status_of(row, run_store().tasks(run_id), position)
+    try:
+        return status_of(_row(run_id), run_store().tasks(run_id), position)
+    except RunDamaged as problem:
+        return damaged_status(run_id, problem)
 
 
 def cancel(run_id: str) -> None:
@@ -166,7 +176,7 @@ def model(run_id: str, label: str) -> SequenceLearner:
     if is_default(run_id):
         archive = default_model(run_id.removeprefix(_DEFAULT), label)
     else:
-        archive = next(iter(_blobs(run_id, label, "model").values()), None)
+        archive = _blobs(run_id, label, "model").get(0)  # other folds have none
     if archive is None:
         raise LabSeqError(f"run {run_id} has no model {label!r}; run it again to get one")
     return load_model(archive)
@@ -177,8 +187,9 @@ def predictions(run_id: str, label: str) -> Predictions:
     if is_default(run_id):
         said = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
     else:
-        blobs = _blobs(run_id, label, "predictions")
-        said = Predictions.joined(map(Predictions.from_bytes, blobs.values())) if blobs else None
+        blobs = _blobs(run_id, label, "predictions").values()
+        known = [Predictions.from_bytes(data) for data in blobs if data is not None]
+        said = Predictions.joined(known) if known and len(known) == len(blobs) else None
     if said is None:
         raise LabSeqError(f"run {run_id} has no predictions of {label!r}; run it again to get them")
     return said
@@ -216,8 +227,10 @@ def finish_time(run_id: str) -> float | None:
 
 def summary(run_id: str) -> RunSummary:
     """What a list says of a run."""
-    row = _row(run_id)
-    return summary_of({**row, "sequences": row["config"].get("sequences", 0)})
+    try:
+        return summary_of(_row(run_id))
+    except RunDamaged:
+        return next(run for run in list_runs(sys.maxsize, text=run_id) if run.run_id == run_id)
 
 
 def count_runs(**filters: object) -> int:
@@ -238,9 +251,11 @@ def pin(run_id: str, pinned: bool = True) -> None:
 
 def delete(run_id: str) -> None:
     """Remove a run and all that was kept of it; one that is at work has to be cancelled first."""
-    if _row(run_id)["state"] in ACTIVE:
-        raise LabSeqError(f"run {run_id} is at work; cancel it first")
-    run_store().delete(run_id)
+    with contextlib.suppress(RunDamaged):
+        if (run_store().get(run_id) or {"state": None})["state"] in ACTIVE:
+            raise LabSeqError(f"run {run_id} is at work; cancel it first")
+    if not run_store().delete(run_id):
+        raise _missing(run_id)
 
 
 def notices() -> list[str]:
@@ -256,8 +271,12 @@ def notices() -> list[str]:
 def _row(run_id: str) -> dict:
     row = run_store().get(run_id)
     if row is None:
-        raise LabSeqError(f"there is no run {run_id!r} in the run store; it may have been made elsewhere")
+        raise _missing(run_id)
     return row
+
+
+def _missing(run_id: str) -> LabSeqError:
+    return LabSeqError(f"there is no run {run_id!r} in the run store; it may have been made elsewhere")
 
 
 def _finished(run_id: str) -> dict:
@@ -267,16 +286,15 @@ def _finished(run_id: str) -> dict:
     return row
 
 
-def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes]:
-    """Those of the tasks whose scores count for a method, by fold."""
+def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes | None]:
+    """Those of the tasks whose scores count for a method, by fold; None where the store has none."""
     store, config = run_store(), ExperimentConfig.from_dict(_finished(run_id)["config"])
     outcomes = {
         row["number"]: TaskOutcome(row["outcome"]) for row in store.tasks(run_id, outcomes=True) if row["outcome"]
     }
     tasks = tasks_of(config)
-    by_fold = {
+    return {
         tasks[number].fold: store.artefact(run_id, artefact_name(kind, number))
         for number in final_tasks(config, outcomes)
         if tasks[number].label == label
     }
-    return {fold: data for fold, data in by_fold.items() if data is not None}

@@ -25,11 +25,14 @@ from labseq_core.experiments.results.training_curves import add_points
 from labseq_core.experiments.run.executors import Executor, Job, WorkerLost
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
 from labseq_core.experiments.run.retries import ATTEMPTS
+from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged
 from labseq_core.experiments.store.owners import Owner
-from labseq_core.experiments.store.run_store import RunStore, StoreDamaged
+from labseq_core.experiments.store.run_search import ACTIVE
+from labseq_core.experiments.store.run_store import RunStore
 
 KINDS = ("predictions", "model")  # of blobs that a task may have
-_TICK, _WRITE_EVERY = 1.0, 0.25  # seconds
+_TICK, _WRITE_EVERY, _LOOK_AGAIN = 1.0, 0.25, 0.05  # seconds
+_CANCEL_WITHIN = 10.0  # seconds; an executor stops a job within two, and another process looks every second
 
 
 @dataclass(eq=False)
@@ -53,6 +56,7 @@ class _Run:
     note: str | None = None
     error: str | None = None
     cancelled: bool = False
+    lost_in_store: bool = False  # what the store has of it cannot be changed: all of it is to be written
     metrics: dict | None = None
 
     @property
@@ -80,8 +84,9 @@ class _Run:
                 self.dropped.add(number)
 
     def lacks_its_result(self, number: int) -> bool:
-        """Whether a task whose scores may count for its method has none."""
-        return self.outcomes[number].row is None and not (self.config.folds and self.tasks[number].point is not None)
+        """Whether a task whose scores may count for its method has none, or no predictions."""
+        within_folds = self.config.folds and self.tasks[number].point is not None
+        return not within_folds and "predictions" not in self.outcomes[number].blobs
 
     @property
     def fraction(self) -> float:
@@ -96,13 +101,15 @@ class Engine:
         self.store, self.executor = store, executor
         self.owner = Owner(store.path)
         self.trouble: str | None = None  # why the store cannot be written, while it cannot
+        self.ids: set[str] = set()  # of the runs that it has, those included that begin in a moment
         self._runs: dict[str, _Run] = {}  # in the order of their submission
         self._waiting: list[str] = []  # replaced, never changed: other threads read it
         self._inbox: queue.SimpleQueue = queue.SimpleQueue()
         self._job_numbers = itertools.count()
         self._written = self._ticked = 0.0
         self._over = threading.Event()
-        threading.Thread(target=self._loop, name="labseq-engine", daemon=True).start()
+        self._thread = threading.Thread(target=self._loop, name="labseq-engine", daemon=True)
+        self._thread.start()
 
     # Called by other threads
 
@@ -111,11 +118,24 @@ class Engine:
         tasks = tasks_of(config)
         fresh = [{"label": task.label, "fold": task.fold, "point": task.point} for task in tasks]
         self.owner.hold()
-        if self.store.claim({**row, "id": run_id}, fresh, self.owner.token):
+        if self._claim({**row, "id": run_id}, fresh):
             run = _Run(run_id, row, config, tasks, searches_before(tasks))
             run.progress = {number: _fresh() for number in range(len(tasks))}
             self._recall(run)
+            self.ids.add(run_id)
             self._inbox.put(partial(self._begin, run))
+
+    def _claim(self, row: dict, tasks: list[dict]) -> bool:
+        """Whether it is for this process to do. A run that is just being cancelled is waited for, and begun again."""
+        give_up = time.monotonic() + _CANCEL_WITHIN
+        while not self.store.claim(row, tasks, self.owner.token):
+            known = self.store.get(row["id"])
+            if known is None or known["state"] == "done" or (known["state"] in ACTIVE and not known["cancelling"]):
+                return False
+            if time.monotonic() > give_up:
+                raise LabSeqError(f"run {row['id']} is still being cancelled; try again in a moment")
+            time.sleep(_LOOK_AGAIN)
+        return True
 
     def _recall(self, run: _Run) -> None:
         """What an interrupted run had found; of a combination that was beaten no model is read."""
@@ -125,10 +145,13 @@ class Engine:
         run.forget_beaten()
         for number in set(run.outcomes).difference(beaten_tasks(run.tasks, run.outcomes)):
             names = {kind: artefact_name(kind, number) for kind in KINDS}
-            blobs = {kind: self.store.artefact(run.id, name) for kind, name in names.items()}
+            blobs: dict[str, bytes | None] = {}
+            with contextlib.suppress(RunDamaged):
+                blobs = {kind: self.store.artefact(run.id, name) for kind, name in names.items()}
             own = {kind: data for kind, data in blobs.items() if data is not None}
             run.outcomes[number] = TaskOutcome(run.outcomes[number].facts, own)
-            if run.lacks_its_result(number):  # it was taken for beaten by some other rule: it is trained again
+            # It was taken for beaten by some other rule, or what it said is lost or damaged: it is trained again.
+            if run.lacks_its_result(number):
                 del run.outcomes[number]
                 run.progress[number] = _fresh()
 
@@ -144,7 +167,9 @@ class Engine:
         """Stop everything; runs that are at work are then dead, and can be gone on with."""
         self._over.set()
         self._inbox.put(lambda: None)
+        self._thread.join(_CANCEL_WITHIN)  # it may be writing
         self.executor.close()
+        self.owner.release()
 
     # The engine's own thread
 
@@ -172,13 +197,15 @@ class Engine:
         return any(run.changed or run.over for run in self._runs.values())
 
     def _tick(self) -> None:
-        try:
+        with contextlib.suppress(LabSeqError, OSError):
             self.owner.hold()
-            wanted = self.store.cancelling(self.owner.token)  # by other processes
-        except (LabSeqError, OSError):
-            wanted = []
-        for run_id in wanted:
-            self._cancel(run_id)
+            known = self.store.owned(self.owner.token)
+            for run_id, cancelled in known.items():
+                if cancelled:
+                    self._cancel(run_id)
+            for run in self._runs.values():
+                if run.id not in known and not run.over:
+                    run.changed.add(0)  # the store was removed: it is written anew, also while nothing happens
         self.executor.tick()
 
     def _begin(self, run: _Run) -> None:
@@ -308,12 +335,16 @@ class Engine:
                 self._write_run(run)
             except StoreDamaged:  # a new one has been begun: everything known goes into it
                 continue
+            except RunDamaged:  # what the disk has changed is written again
+                run.lost_in_store = True
+                continue
             except LabSeqError as problem:
                 self.trouble = str(problem)
                 return
             self.trouble = None
             if run.over:
                 del self._runs[run.id]
+                self.ids.discard(run.id)
 
     def _write_run(self, run: _Run) -> None:
         columns = {"state": run.state, "note": run.note, "error": run.error, "fraction": run.fraction}
@@ -325,7 +356,7 @@ class Engine:
         for number in unsaved:
             tasks[number]["outcome"] = run.outcomes[number].facts
         names = [artefact_name(kind, number) for number in dropped for kind in KINDS]
-        if self.store.update(run.id, tasks, _blobs(run, unsaved), names, **columns):
+        if not run.lost_in_store and self.store.update(run.id, tasks, _blobs(run, unsaved), names, **columns):
             run.changed -= changed
             run.unsaved -= unsaved
             run.dropped -= dropped
@@ -342,7 +373,7 @@ class Engine:
             tasks.append(row)
         row = {**run.row, "id": run.id, "owner": self.owner.token, **columns}
         self.store.insert(row, tasks, _blobs(run, set(run.outcomes)))
-        run.changed, run.unsaved, run.dropped = set(), set(), set()
+        run.changed, run.unsaved, run.dropped, run.lost_in_store = set(), set(), set(), False
 
 
 def _fresh() -> dict:

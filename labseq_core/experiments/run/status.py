@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from labseq_core.experiments.store.errors import RunDamaged
+from labseq_core.experiments.store.rows import DAMAGED
 from labseq_core.experiments.store.run_search import ACTIVE
 
 
@@ -24,7 +26,7 @@ class TaskStatus:
 @dataclass(frozen=True)
 class RunStatus:
     run_id: str
-    state: str  # queued, running, done, failed, cancelled, dead
+    state: str  # queued, running, done, failed, cancelled, dead, damaged
     fraction: float
     message: str
     error: str | None
@@ -76,13 +78,18 @@ def status_of(row: dict, task_rows: Iterable[dict], position: int) -> RunStatus:
     return RunStatus(row["id"], row["state"], fraction, message, row["error"], position, tasks, row["created"])
 
 
+def damaged_status(run_id: str, problem: RunDamaged) -> RunStatus:
+    """Of a run of which the store has something else than was written."""
+    return RunStatus(run_id, DAMAGED, 0.0, str(problem), str(problem), 0, (), 0.0)
+
+
 def summary_of(row: dict) -> RunSummary:
     """What a list says of a run."""
     return RunSummary(
         row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
         tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
         1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
-        row["sequences"],
+        row["config"].get("sequences", 0),
     )  # fmt: skip
 
 
