@@ -65,15 +65,15 @@ class Table:
 
     def read(self, row: sqlite3.Row) -> dict:
         """What a row says, JSON decoded; the long column only if it was asked for."""
-        names = [name for name in self.kinds if name in row.keys()]  # noqa: SIM118
+        stored = dict(row)
+        own = {name: stored[name] for name in self.kinds if name in stored}
         try:
-            found = {name: _read(row[name], self.kinds[name]) for name in names}
+            found = {name: _read(value, self.kinds[name]) for name, value in own.items()}
         except ValueError:
             raise RunDamaged(self._shown_id(row)) from None
-        fits = all(found[name] is not None or name in self.optional for name in names)
-        for name, value in self._checksums({name: row[name] for name in names}).items():
-            fits = fits and row[name] in (None, value)
-        if not fits or found["state"] not in self.states:
+        complete = all(value is not None or name in self.optional for name, value in found.items())
+        fits = all(stored[name] in (None, value) for name, value in self._checksums(own).items())
+        if not (complete and fits and found["state"] in self.states):
             raise RunDamaged(self._shown_id(row))
         return found
 
@@ -95,7 +95,7 @@ class Table:
     def _checksums(self, stored: Mapping) -> dict[str, int]:
         """Of the short columns that are not empty, so that later versions may have more; and of the long one, if it is here."""
         short = {name: value for name, value in stored.items() if name != self.long and value is not None}
-        found = {"checksum": zlib.crc32(json.dumps(short, sort_keys=True).encode())}
+        found = {"checksum": zlib.crc32(json.dumps(sorted(short.items())).encode())}
         if self.long in stored:
             found["long_checksum"] = zlib.crc32((stored[self.long] or "").encode())
         return found
