@@ -10,6 +10,7 @@ import contextlib
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Sequence
 
 from labseq_core.checks import LabSeqError
@@ -27,10 +28,10 @@ from labseq_core.experiments.results.run_results import (
 from labseq_core.experiments.run.engine import Engine, artefact_name
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
-from labseq_core.experiments.run.retries import RESUMED_AT_MOST
+from labseq_core.experiments.run.retries import RESUMED_AT_MOST, TAKE_OVER_EVERY
 from labseq_core.experiments.run.status import RunStatus, RunSummary, damaged_status, status_of, summary_of
 from labseq_core.experiments.store.damage import set_aside_stores
-from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged
+from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged, StoreUnusable
 from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_search import ACTIVE
 from labseq_core.experiments.store.run_store import run_store
@@ -127,12 +128,28 @@ def resume_interrupted() -> list[str]:
     One that cannot go on, because its corpus has gone, stays dead: who asks for it is told why.
     """
     ids = []
-    for listed in reversed(run_store().list(limit=1000, state="dead")):
-        row = _row(listed["id"])
-        if is_current(row["id"]) and row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"]:
+    for row in reversed(run_store().list(limit=1000, state="dead")):
+        if row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"] and row["versions"] == versions(row["config"]):
             with contextlib.suppress(LabSeqError):
-                ids.append(resume(listed["id"]))
+                ids.append(resume(row["id"]))
     return ids
+
+
+def take_over(over: threading.Event | None = None) -> None:
+    """The same again and again, for a server: of several on one store, those that live go on with the runs of one that dies.
+
+    over: ends it; without one it never ends.
+    """
+    over = over or threading.Event()
+    while True:
+        try:
+            resume_interrupted()
+        except LabSeqError:
+            pass  # the store cannot be used now, which pages say
+        except Exception:
+            traceback.print_exc()
+        if over.wait(TAKE_OVER_EVERY):
+            return
 
 
 def status(run_id: str) -> RunStatus:
@@ -148,9 +165,23 @@ def cancel(run_id: str) -> None:
     """Stop a run, whichever process has it; a finished one stays as it is."""
     row = _row(run_id)
     if row["state"] in ACTIVE:
-        run_store().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
+        try:
+            run_store().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
+        except StoreUnusable:
+            if not at_work_here(run_id):
+                raise
         for engine in _own_engines():
             engine.cancel(run_id)
+
+
+def at_work_here(run_id: str) -> bool:
+    """Whether this process has the run: then it knows all of it, whatever becomes of the store."""
+    return any(run_id in engine.ids for engine in _own_engines())
+
+
+def trouble() -> str | None:
+    """Why this process cannot write into the store now."""
+    return next((engine.trouble for engine in _own_engines() if engine.trouble), None)
 
 
 def is_default(run_id: str) -> bool:
@@ -252,7 +283,7 @@ def pin(run_id: str, pinned: bool = True) -> None:
 def delete(run_id: str) -> None:
     """Remove a run and all that was kept of it; one that is at work has to be cancelled first."""
     with contextlib.suppress(RunDamaged):
-        if (run_store().get(run_id) or {"state": None})["state"] in ACTIVE:
+        if (run_store().get(run_id, results=False) or {"state": None})["state"] in ACTIVE:
             raise LabSeqError(f"run {run_id} is at work; cancel it first")
     if not run_store().delete(run_id):
         raise _missing(run_id)
@@ -265,11 +296,11 @@ def notices() -> list[str]:
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
     ]
-    return damaged + [engine.trouble for engine in _own_engines() if engine.trouble]
+    return damaged + [cause for cause in [trouble()] if cause]
 
 
-def _row(run_id: str) -> dict:
-    row = run_store().get(run_id)
+def _row(run_id: str, results: bool = False) -> dict:
+    row = run_store().get(run_id, results)
     if row is None:
         raise _missing(run_id)
     return row
@@ -280,7 +311,7 @@ def _missing(run_id: str) -> LabSeqError:
 
 
 def _finished(run_id: str) -> dict:
-    row = _row(run_id)
+    row = _row(run_id, results=True)
     if row["state"] != "done":
         raise LabSeqError(f"run {run_id} is {row['state']}; it has no result yet")
     return row

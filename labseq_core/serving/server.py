@@ -11,7 +11,6 @@ import importlib
 import sys
 import threading
 import time
-import traceback
 from pathlib import Path
 
 from labseq_core.serving import streamlit_inside
@@ -66,10 +65,7 @@ def page_delivered() -> None:
 
 
 def go_on() -> None:
-    """With runs whose process has died, as after a restart. What hinders it is told on the pages, and in the log."""
-    from labseq_core.experiments import resume_interrupted
+    """With runs whose process has died, as after a restart, and later with those of other servers on the same store."""
+    from labseq_core.experiments.service import take_over
 
-    try:
-        resume_interrupted()
-    except Exception:
-        traceback.print_exc()
+    take_over()

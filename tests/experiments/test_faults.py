@@ -7,13 +7,24 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from labseq_core.experiments import ExperimentConfig, MethodChoice, cancel, notices, result, resume, status, submit
+from labseq_core.experiments import (
+    ExperimentConfig,
+    MethodChoice,
+    cancel,
+    list_runs,
+    notices,
+    result,
+    resume,
+    status,
+    submit,
+)
 from labseq_core.experiments import service as service_module
 from labseq_core.experiments.run.executors.local import LocalProcesses
 from labseq_core.experiments.run.retries import ATTEMPTS, RESUMED_AT_MOST
@@ -176,16 +187,31 @@ def test_two_processes_that_ask_the_same_share_one_run():
     owner.stdout.close()
 
 
-def test_a_dead_run_is_resumed_by_the_next_server_but_not_for_ever():
+def test_who_lives_takes_over_the_runs_of_a_process_that_dies_but_not_for_ever(monkeypatch):
+    monkeypatch.setattr(service_module, "TAKE_OVER_EVERY", 0.1)
+    over = threading.Event()
+    survivor = threading.Thread(target=service_module.take_over, args=(over,))
     owner, run_id = start_owner(endless())
-    for attempt in range(1, RESUMED_AT_MOST + 1):
+    survivor.start()
+    wait(run_id, lambda now: now.state == "running")
+    assert not service_module.at_work_here(run_id)
+    end(owner)
+    wait(run_id, lambda now: now.state == "running")
+    assert service_module.at_work_here(run_id)
+    over.set()
+    survivor.join()
+    close_engines()
+    for attempt in range(2, RESUMED_AT_MOST + 1):
+        assert status(run_id).state == "dead"
+        assert RunStore().get(run_id)["attempts"] == attempt
+        assert status(run_id).left_alone == ""
+        owner, _ = start_owner(endless())
         wait(run_id, lambda now: now.state == "running")
         end(owner)
-        assert RunStore().get(run_id)["attempts"] == attempt
-        owner, _ = start_owner(endless())
-    wait(run_id, lambda now: now.state == "running")
-    end(owner)
     assert service_module.resume_interrupted() == []
+    often = f"it was started {RESUMED_AT_MOST + 1} times, so no server resumes it any more"
+    assert often in status(run_id).message
+    assert list_runs()[0].left_alone == often
     assert resume(run_id) == run_id, "asked for, it goes on"
     wait(run_id, at_work)
     cancel(run_id)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -15,8 +16,9 @@ from labseq_core.checks import LabSeqError
 from labseq_core.experiments.store import alone as alone_module
 from labseq_core.experiments.store.alone import alone
 from labseq_core.experiments.store.damage import set_aside_stores
+from labseq_core.experiments.store.errors import StoreDamaged, StoreUnusable
 from labseq_core.experiments.store.owners import Owner, is_alive, owners_directory
-from labseq_core.experiments.store.run_store import RunStore, StoreDamaged, StoreUnusable
+from labseq_core.experiments.store.run_store import RunStore
 
 TASKS = [{"label": "HMM", "fold": 0, "point": None}, {"label": "HMM", "fold": 1, "point": None}]
 
@@ -183,7 +185,9 @@ def test_the_lock_of_a_living_process_is_waited_for_told_and_never_taken_away(st
     lock = store.path.with_name("runs.sqlite.mending")
     with alone(store.path):
         before = lock.stat().st_ino
-        with pytest.raises(StoreUnusable, match=r"another process has been making or mending the run store runs\.sqlite"):
+        with pytest.raises(
+            StoreUnusable, match=r"another process has been making or mending the run store runs\.sqlite"
+        ):
             store.list()
         assert lock.stat().st_ino == before
         with pytest.raises(StoreUnusable):
@@ -263,8 +267,10 @@ def test_stores_of_other_versions_are_left_alone(store):
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(LabSeqError, match="set LABSEQ_STORE"):
-        RunStore(tmp_path / "file" / "runs.sqlite")
+    store = RunStore(tmp_path / "file" / "runs.sqlite")
+    for use in (store.list, partial(Owner, store.path)):
+        with pytest.raises(StoreUnusable, match=r"runs\.sqlite cannot be used \(.*\); .* set LABSEQ_STORE"):
+            use()
 
 
 def test_ten_thousand_runs_are_listed_and_filtered_quickly(store):

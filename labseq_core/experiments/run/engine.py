@@ -251,10 +251,10 @@ class Engine:
             future = self.executor.submit(
                 job, lambda event: self._inbox.put(partial(self._hear, run, number, job_id, event))
             )
-        except Exception:  # no process can be started, a scheduler has gone
+        except Exception as problem:  # no process can be started, a scheduler has gone
             traceback.print_exc()
             future = Future()
-            future.set_exception(WorkerLost())
+            future.set_exception(WorkerLost(f"it could not be started ({problem})"))
         future.add_done_callback(lambda done: self._inbox.put(partial(self._finish, run, number, job_id, done)))
 
     def _hear(self, run: _Run, number: int, job_id: str, event: dict) -> None:
@@ -290,7 +290,7 @@ class Engine:
             run.lost[number] = run.lost.get(number, 0) + 1
             run.progress[number] = _fresh()
             if run.lost[number] >= ATTEMPTS:
-                cause = f"the training process ended unexpectedly {ATTEMPTS} times; it may have run out of memory"
+                cause = f"the training process ended unexpectedly {ATTEMPTS} times; the last time {problem}"
                 self._fail(run, number, cause)
         elif not isinstance(problem, (Cancelled, WorkerLost)):
             self._fail(run, number, f"internal error ({type(problem).__name__})")
@@ -371,6 +371,7 @@ class Engine:
             if number in run.outcomes:
                 row["outcome"] = run.outcomes[number].facts
             tasks.append(row)
+        self.owner.hold()  # whose file may have gone too: nobody may take the run for dead
         row = {**run.row, "id": run.id, "owner": self.owner.token, **columns}
         self.store.insert(row, tasks, _blobs(run, set(run.outcomes)))
         run.changed, run.unsaved, run.dropped, run.lost_in_store = set(), set(), set(), False

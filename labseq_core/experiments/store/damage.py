@@ -32,11 +32,6 @@ def may_be_damage(problem: Exception) -> bool:
     return is_damage(problem) or _code(problem) in _DOUBTFUL
 
 
-def is_full(problem: Exception) -> bool:
-    """Whether there is no space left."""
-    return _code(problem) == sqlite3.SQLITE_FULL
-
-
 def _code(problem: Exception) -> int:
     """Without what SQLite adds to it."""
     return getattr(problem, "sqlite_errorcode", 0) & 0xFF

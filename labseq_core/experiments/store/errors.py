@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
+from pathlib import Path
+
 from labseq_core.checks import LabSeqError
+
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_SHMSIZE)
+_NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)  # full disks, quotas, limits
 
 
 class StoreUnusable(LabSeqError):
@@ -10,7 +17,17 @@ class StoreUnusable(LabSeqError):
 
 
 class StoreFull(StoreUnusable):
-    """There is no space left where it lies: worth waiting for."""
+    """There is no space left where it lies, or the disk takes nothing more for another reason: worth waiting for."""
+
+
+def unusable(path: Path, problem: Exception) -> StoreUnusable:
+    """What hinders SQLite, or the system, as an error of ours."""
+    full = getattr(problem, "sqlite_errorcode", None) in _FULL or getattr(problem, "errno", None) in _NO_SPACE
+    cause = problem.strerror if isinstance(problem, OSError) else problem
+    return (StoreFull if full else StoreUnusable)(
+        f"the run store {path.name} cannot be used ({cause}); free some space, or set LABSEQ_STORE to a file that can be "
+        "written"
+    )
 
 
 class StoreDamaged(LabSeqError):

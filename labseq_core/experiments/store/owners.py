@@ -10,7 +10,7 @@ import secrets
 import time
 from pathlib import Path
 
-from labseq_core.checks import LabSeqError
+from labseq_core.experiments.store.errors import unusable
 from labseq_core.file_lock import is_held, lock_file, unlock_file
 from labseq_core.places import private_directory
 
@@ -25,7 +25,7 @@ class Owner:
     """This process, as the owner of runs in a store. What dead owners have left is cleared away."""
 
     def __init__(self, store: Path):
-        self.token = secrets.token_hex(8)
+        self.token, self._store = secrets.token_hex(8), store
         self._path = owners_directory(store) / self.token
         self._file: int | None = None
         self.hold()
@@ -41,9 +41,7 @@ class Owner:
             while (file := lock_file(self._path)) is None:  # somebody looks, for a moment, whether its owner lives
                 time.sleep(_MOMENT)
         except OSError as problem:
-            raise LabSeqError(
-                f"the folder of the run store cannot be written ({problem.strerror}); set LABSEQ_STORE to a file in another"
-            ) from None
+            raise unusable(self._store, problem) from None
         self.release()
         self._file = file
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sqlite3
 import sys
@@ -15,13 +14,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from labseq_core.experiments.store.connections import Connections
-from labseq_core.experiments.store.damage import is_damage, is_full, may_be_damage, set_aside
-from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged, StoreFull, StoreUnusable
+from labseq_core.experiments.store.damage import is_damage, may_be_damage, set_aside
+from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged, unusable
 from labseq_core.experiments.store.owners import is_alive
 from labseq_core.experiments.store.rows import DAMAGED, RUNS, TASKS
 from labseq_core.experiments.store.run_search import ACTIVE, TOLD_BY_ROWS, condition
 from labseq_core.experiments.store.schema import bring_up_to_date
-from labseq_core.places import private_directory, user_directory
+from labseq_core.places import user_directory
 
 BUSY_SECONDS = 30.0  # how long to wait for other processes that write
 _STORES_OPEN = 8  # a process has one; tests have many
@@ -42,10 +41,6 @@ class RunStore:
 
     def __init__(self, path: Path | None = None):
         self.path = path or store_path()
-        try:
-            private_directory(self.path.parent)
-        except OSError as problem:
-            raise self._unusable(problem.strerror) from None
         self._connections = Connections(self.path, BUSY_SECONDS, partial(bring_up_to_date, path=self.path))
 
     @contextmanager
@@ -62,15 +57,9 @@ class RunStore:
                 raise StoreDamaged(
                     f"the run store {self.path.name} was damaged; it was set aside and a new one begun"
                 ) from None
-            raise self._unusable(problem, is_full(problem)) from None
+            raise unusable(self.path, problem) from None
         except OSError as problem:
-            raise self._unusable(problem.strerror, problem.errno == errno.ENOSPC) from None
-
-    def _unusable(self, problem: object, full: bool = False) -> StoreUnusable:
-        return (StoreFull if full else StoreUnusable)(
-            f"the run store {self.path.name} cannot be used ({problem}); free some space, or set LABSEQ_STORE to a file "
-            "that can be written"
-        )
+            raise unusable(self.path, problem) from None
 
     def alive(self, token: str | None) -> bool:
         return is_alive(self.path, token)
@@ -156,9 +145,11 @@ class RunStore:
             _keep(connection, run_id, artefacts)
             return True
 
-    def get(self, run_id: str) -> dict | None:
+    def get(self, run_id: str, results: bool = True) -> dict | None:
+        """A run; without its results, which are long, if they are not asked for."""
+        columns = RUNS.whole if results else RUNS.short
         with self._connection() as connection:
-            row = connection.execute(f"SELECT {RUNS.whole} FROM runs WHERE id = ?", (run_id,)).fetchone()
+            row = connection.execute(f"SELECT {columns} FROM runs WHERE id = ?", (run_id,)).fetchone()
         return None if row is None else self._lively([RUNS.read(row)])[0]
 
     def tasks(self, run_id: str, outcomes: bool = False) -> list[dict]:

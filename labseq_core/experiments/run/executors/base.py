@@ -28,7 +28,7 @@ class Job:
 
 
 class WorkerLost(Exception):
-    """The worker died before it was done. Nothing is known of the task: it may be tried again."""
+    """The worker died before it was done. Nothing is known of the task: it may be tried again. The text says how it died."""
 
 
 class Executor(Protocol):
