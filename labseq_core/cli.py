@@ -139,6 +139,12 @@ def _dashboard_commands(commands) -> None:
     app = _command(commands, "app", system.app, "Start the dashboard.")
     app.add_argument("--port", type=int, help="port (default: 8501 if it is free, else any free one)")
     app.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
+    app.add_argument(
+        "--host-name", action="append", default=[], metavar="NAME",
+        help="a name by which browsers reach this server, such as that of a proxy; may be given again. Others are refused: "
+        "web pages could use them to read and delete runs. localhost, IP addresses and, with --host, the names of this machine "
+        "need not be given",
+    )  # fmt: skip
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
     _on_cluster(app)
 

@@ -10,7 +10,9 @@ from pages.ui.choices import links
 from pages.ui.choices.registry import Train
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.imported import imported_mark
 from pages.ui.drawing.metrics import summary_table
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame import preparing
 from pages.ui.frame.errors import shown_errors
 from pages.ui.frame.navigation import begin_page
@@ -61,8 +63,9 @@ def watch(run_id: str) -> None:
             st.rerun()
     if now.state != "done":
         return
-    st.caption(caching.run_line(run_id))
+    st.caption(in_markdown(caching.run_line(run_id)))
     run = caching.finished(run_id)
+    imported_mark(run)
     run_panel.warn_of_failures(run)
     st.success("Finished.", icon=":material/check_circle:")
     links.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)

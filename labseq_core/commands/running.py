@@ -107,6 +107,7 @@ def _seen(run_id: str, config: ExperimentConfig, bar: Bar) -> RunStatus:
 def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()) -> int:
     """The table of a finished run, for people or machines; and as files."""
     from labseq_core.experiments import result
+    from labseq_core.experiments.results.run_results import IMPORTED
 
     run = result(run_id)
     if chosen.csv:
@@ -114,7 +115,7 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
     if chosen.json:
         told = {"run_id": run_id, "config_hash": run.config.hash, "data_hash": run.data_hash,
                 "versions": run.versions, "rows": run.rows, "summary": run.summary(),
-                "searches": run.searches, "failures": run.failures}  # fmt: skip
+                "searches": run.searches, "failures": run.failures, "imported": run.imported}  # fmt: skip
         print(json.dumps(_finite(told), ensure_ascii=False, allow_nan=False))
         return 0
     print_table(run.summary(), metrics or run.config.metrics)
@@ -123,7 +124,8 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
             print(f"{row['label']}, fold {row['fold'] + 1}: chosen {row['options']}")
     for failure in run.failures:
         print(f"{failure['label']} could not be trained: {failure['error']}", file=sys.stderr)
-    print(f"run {run_id}" + (f"; wrote {Path(chosen.csv).name}" if chosen.csv else ""))
+    mark = f", {IMPORTED}" if run.imported else ""
+    print(f"run {run_id}{mark}" + (f"; wrote {Path(chosen.csv).name}" if chosen.csv else ""))
     return 0
 
 
@@ -167,6 +169,7 @@ def _cell(mean: float | None, error: float | None, share: bool) -> str:
 
 def list_all(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import list_runs, notices
+    from labseq_core.experiments.results.run_results import IMPORTED
 
     filters = {"dataset": chosen.dataset, "method": chosen.method, "state": chosen.state, "text": chosen.text}
     runs = list_runs(chosen.limit, pinned=chosen.pinned, **{name: value for name, value in filters.items() if value})
@@ -179,11 +182,9 @@ def list_all(chosen: argparse.Namespace) -> None:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
         state = run.state if run.state != "running" else f"{run.fraction:.0%}"
         split = f"{run.folds} folds" if run.folds else "train/test"
-        pinned = "*" if run.pinned else " "
-        print(
-            f"{pinned}{run.run_id}  {when}  {state:<9}  {run.dataset}, {run.features}, {split}: {', '.join(run.labels)}"
-            + (f"  ({run.left_alone})" if run.left_alone else "")
-        )
+        marks = [f" ({mark})" for mark in (IMPORTED if run.imported else "", run.left_alone) if mark]
+        pinned, about = "*" if run.pinned else " ", f"{run.dataset}, {run.features}, {split}: {', '.join(run.labels)}"
+        print(f"{pinned}{run.run_id}  {when}  {state:<9}  {about}{''.join(marks)}")
     if not runs:
         print("no runs; 'labseq compare' makes one")
 
@@ -252,7 +253,12 @@ def import_file(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import import_run
 
     for path in chosen.file:
-        print(f"{Path(path).name}: run {import_run(path)}")
+        bar = Bar(Path(path).name)
+        try:
+            run_id = import_run(path, bar.show if bar.on_terminal else None)
+        finally:
+            bar.close()
+        print(f"{Path(path).name}: run {run_id}")
 
 
 def delete(chosen: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ NEEDS = ("labels", "spans", "probabilities", "confidence", "development", "model
 # The other columns of a row.
 ROW = (
     "run_id", "config_hash", "dataset", "features", "label", "method", "options", "fold", "seed", "n_tokens", "n_sequences",
-    "temperature", "n_train_tokens", "metric_mode", "scored_on",
+    "temperature", "n_train_tokens", "metric_mode", "scored_on", "imported",
 )  # fmt: skip
 BETTER = ("higher", "lower", "")
 SHOWN = ("always", "table", "request")

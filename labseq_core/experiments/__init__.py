@@ -25,7 +25,8 @@ from labseq_core.experiments.service import (
     submit,
     summary,
 )
-from labseq_core.experiments.store.run_archive import export_run, import_run
+from labseq_core.experiments.store.run_archive import export_run
+from labseq_core.experiments.store.run_import import import_run
 
 __all__ = [
     "ExperimentConfig", "FeatureChoice", "MethodChoice", "Predictions", "RunResult", "RunStatus", "RunSummary",

@@ -37,7 +37,7 @@ from labseq_core.experiments.store.run_search import ACTIVE
 from labseq_core.experiments.store.run_store import run_store
 from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.registry import load_model
+from labseq_core.learners.registry import find_method, load_model
 from labseq_core.worker_processes import SCHEDULER_VARIABLE
 
 _DEFAULT = "default:"
@@ -84,8 +84,14 @@ def run_row(config: ExperimentConfig) -> dict:
 
 
 def submit(config: ExperimentConfig) -> str:
-    """Start a run, go on with an interrupted one, or find a finished one; gives its id."""
+    """Start a run, go on with an interrupted one, or find a finished one; gives its id.
+
+    One that was imported is trained here instead: who asks for it wants to know what comes out.
+    """
     run_id, engine, row = run_id_of(config), _engine(), run_row(config)
+    here = run_store().get(run_id)
+    if here is not None and here["imported"]:
+        run_store().delete(run_id)
     try:
         engine.submit(run_id, row, config)
     except StoreDamaged:  # a new one has been begun
@@ -199,7 +205,7 @@ def result(run_id: str) -> RunResult:
         return defaults[name]
     row = _finished(run_id)
     config = ExperimentConfig.from_dict(row["config"])
-    return RunResult.of(run_id, config, row["versions"], row["created"], row["metrics"])
+    return RunResult.of(run_id, config, row["versions"], row["created"], row["metrics"], bool(row["imported"]))
 
 
 def model(run_id: str, label: str) -> SequenceLearner:
@@ -209,8 +215,25 @@ def model(run_id: str, label: str) -> SequenceLearner:
     else:
         archive = _blobs(run_id, label, "model").get(0)  # other folds have none
     if archive is None:
-        raise LabSeqError(f"run {run_id} has no model {label!r}; run it again to get one")
+        raise LabSeqError(_why_no_model(run_id, label))
     return load_model(archive)
+
+
+def methods_without_model(run: RunResult) -> dict[str, str]:
+    """Of an imported run, by label: methods from outside, and the file of each. A stranger's file may hold anything, and only
+    LabSeq's own methods are known to check what they load: of the others there are scores and predictions.
+    """
+    if not run.imported:
+        return {}
+    sources = {choice.label: find_method(choice.method).learner.source for choice in run.config.methods}
+    return {label: source.file for label, source in sources.items() if source is not None}
+
+
+def _why_no_model(run_id: str, label: str) -> str:
+    file = methods_without_model(result(run_id)).get(label)
+    if file is None:
+        return f"run {run_id} has no model {label!r}; run it again to get one"
+    return f"{label} is a method of {file}, and models of such methods are not imported; train it here to look into it"
 
 
 def predictions(run_id: str, label: str) -> Predictions:

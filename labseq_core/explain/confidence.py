@@ -47,7 +47,8 @@ def withheld_rows(
     tokens: Sequence[Sequence[str]], truth: Sequence[Sequence[str]], given: Answers, threshold: float
 ) -> list[dict]:
     """A row for each token whose confidence is below the threshold, in the order of the text; counted from 1."""
-    require(len(tokens) == len(truth) == len(given.predicted), "tokens, truth and answers are of different sequences")
+    same = list(map(len, tokens)) == list(map(len, truth)) == list(map(len, given.confidence))
+    require(same, "tokens, truth and answers are of different sequences")
     rows = []
     for number, confidence in enumerate(given.confidence):
         for place in np.flatnonzero(confidence < threshold).tolist():

@@ -74,6 +74,7 @@ class SequenceLearner:
     cost: ClassVar[CostModel] = gradient_cost(110, 2e-9)  # of a training, estimated; who does not say costs like a CRF
     has_weights: ClassVar[bool] = False  # of attributes or pairs of labels, to be looked at
     facts: ClassVar[dict[str, type]] = {}  # fitted attributes that are saved with the model: int, float, bool or str
+    unknown_facts: ClassVar[tuple[str, ...]] = ()  # numbers among them that may be None
     source: ClassVar[Source | None] = None  # of a learner from outside, known where it is loaded
 
     classes_: list[str]
@@ -301,7 +302,7 @@ class SequenceLearner:
             "history": self._history_rows,
             "facts": {name: as_plain(getattr(self, name)) for name in self.facts},
         }
-        facts_in(meta, self.facts)  # what could not be read back is not written
+        facts_in(meta, self.facts, self.unknown_facts)  # what could not be read back is not written
         history_in(meta)
         meta["outside"] = needs_of(meta, self.source)
         save_archive(path, self._arrays(), meta)
@@ -315,7 +316,7 @@ class SequenceLearner:
         require(len(learner.classes_) > 0, "it has no labels")
         learner.template_ = None if meta["template"] is None else FeatureTemplate.from_dict(meta["template"])
         learner._history_rows = history_in(meta)
-        for name, value in facts_in(meta, cls.facts).items():
+        for name, value in facts_in(meta, cls.facts, cls.unknown_facts).items():
             setattr(learner, name, value)
         loaded = LoadedArrays(arrays)
         learner._restore(loaded)

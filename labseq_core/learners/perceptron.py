@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden
+from labseq_core.chain import path_scores, refuse_forbidden
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
@@ -107,8 +107,5 @@ class StructuredPerceptron(LinearLearner):
         """-inf for forbidden transitions: they are never decoded, and never corrected since the truth has none."""
         constraints = constraints_for(self.constraints, self.classes_)
         if constraints is not None:
-            start, edge = constraints.apply(weights.start, weights.edge)
-            nothing = np.zeros((encoded.n_positions, len(self.classes_)))
-            allowed = ChainPotentials.trusted(start, nothing, edge, weights.stop, encoded.offsets)
-            refuse_forbidden(path_scores(allowed, labels))
-            weights.start[:], weights.edge[:] = start, edge
+            refuse_forbidden(path_scores(self._scoring(encoded).potentials(weights), labels))
+            weights.forbid(constraints)

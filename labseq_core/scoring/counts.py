@@ -127,13 +127,13 @@ class ChainCounts(Model):
         return {"start_log_prob": self.start, "transition_log_prob": self.transition, **self.emissions.arrays()}
 
     @classmethod
-    def restore(cls, loaded: LoadedArrays, names: Sequence[str], n_labels: int) -> Self:
-        """From `arrays` and the names of the attributes."""
+    def restore(cls, loaded: LoadedArrays, names: Sequence[str], n_labels: int, of_words: bool) -> Self:
+        """From `arrays` and the names of the attributes; of_words: what is emitted is the current word alone."""
         start, transition = (
             loaded.floats("start_log_prob", n_labels),
             loaded.floats("transition_log_prob", n_labels, n_labels),
         )
-        emissions = WordEmissions if "emission_log_prob" in loaded else ColumnModel
+        emissions = WordEmissions if of_words else ColumnModel
         return cls(start, transition, emissions.restore(loaded, names, n_labels))
 
     def parts(self, encoded: EncodedSequences, position: int) -> list[Parts]:

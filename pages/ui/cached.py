@@ -41,6 +41,8 @@ from labseq_core.explain import (
 )
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import METHODS
+from pages.ui.drawing.imported import with_mark
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.memory import FinishedRun, cache_copied, cache_shared, key_of
 
 PARTS = ("train", "dev", "test")
@@ -275,7 +277,7 @@ def run_line(run_id: str) -> str:
 
 def _run_line(run: RunSummary) -> str:
     features = f"{run.features} · first {run.sequences} sequences" if run.sequences else run.features
-    return _line(run.dataset, run.labels, features, run.folds, run.seed, run.run_id)
+    return with_mark(_line(run.dataset, run.labels, features, run.folds, run.seed, run.run_id), run)
 
 
 def default_line(run: RunResult) -> str:
@@ -305,8 +307,8 @@ def corpus_name(dataset: str) -> str:
 
 
 def is_answered(config: ExperimentConfig) -> bool:
-    """Whether the store has the run of this configuration already."""
-    return any(run.state == "done" for run in list_runs(1, text=run_id_of(config)))
+    """Whether the store has the run of this configuration already, trained here."""
+    return any(run.state == "done" and not run.imported for run in list_runs(1, text=run_id_of(config)))
 
 
 @cache_copied(max_entries=10_000, show_spinner=False)
@@ -321,7 +323,7 @@ def recent_runs() -> list[dict]:
     return [
         {
             "corpus": corpus_name(run.dataset),
-            "state": run.state,
+            "state": with_mark(run.state, run),
             "progress": run.fraction,
             "methods": ", ".join(run.labels),
             "run": run.run_id,
@@ -337,10 +339,10 @@ def best_accuracy(dataset: str) -> float | None:
 
 
 def provenance(run: RunResult) -> str:
-    """What a result was made from and with."""
-    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    """What a result was made from and with, as Markdown."""
+    versions = in_markdown(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
-    return f"Run {run.run_id}, {when}; configuration {run.config.hash}, data {run.data_hash}; {versions}."
+    return f"{with_mark(f'Run {run.run_id}', run)}, {when}; configuration {run.config.hash}, data {run.data_hash}; {versions}."
 
 
 def first_number(page: int) -> int:

@@ -334,8 +334,8 @@ def test_an_exported_run_is_imported(open_page, tmp_path, monkeypatch):
     app = imported(open_page("history"), "run.zip", packed)
     assert problems(app) == []
     assert [each.value for each in app.success] == [f"Run {run_id} is in the list now."]
-    assert app.dataframe[0].value["state"].tolist()[0] == "finished, imported"
-    assert result(run_id).csv() == found.csv()
+    assert app.dataframe[0].value["state"].tolist()[0] == "finished, imported, not recomputed"
+    assert [row["accuracy"] for row in result(run_id).rows] == [row["accuracy"] for row in found.rows]
     press(app, "Delete this run")
     app.run()
     assert list_runs() == [], "the file is not imported again by itself"
@@ -367,7 +367,7 @@ def test_a_damaged_part_of_a_file_is_refused(open_page):
 
 def test_import_run_keeps_to_known_ids():
     from labseq_core.checks import LabSeqError
-    from tests.experiments.test_transfer import changed
+    from tests.experiments.zip_files import changed
 
     run_id = trained_here(quick())
     packed = changed(export_run(run_id), lambda about, files: about["run"].update(id=f"{run_id}![](http://host/x)"))

@@ -62,5 +62,5 @@ def test_an_archive_that_unpacks_to_gigabytes_is_not_unpacked(monkeypatch):
     data = archive_bytes(lambda path: save_archive(path, {"zeros": np.zeros(2**20)}, {}))
     assert len(data) < 2**16
     monkeypatch.setattr("labseq_core.archives.MAX_UNPACKED", 2**22)
-    with pytest.raises(LabSeqError, match="the stored model would take 8 MB, more than 4; train and save"):
+    with pytest.raises(LabSeqError, match="or it is damaged: it would take 8 MB, more than 4; train and save"):
         load_archive(data)

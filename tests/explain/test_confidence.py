@@ -65,4 +65,6 @@ def test_withheld_tokens_are_those_below_the_threshold(crf):
 
 def test_other_sequences_are_refused(crf):
     with pytest.raises(LabSeqError, match="different sequences"):
+        withheld_rows([row[:-1] or row for row in WORDS], LABELS, answers(crf, WORDS), 1.1)
+    with pytest.raises(LabSeqError, match="different sequences"):
         withheld_rows(WORDS[1:], LABELS[1:], answers(crf, WORDS), 0.5)

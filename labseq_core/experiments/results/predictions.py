@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays, load_archive, names_in, save_archive
+from labseq_core.archives import MOST_TOKENS, LoadedArrays, load_archive, names_in, save_archive
 from labseq_core.checks import LabSeqError, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCounts, reliability
 from labseq_core.evaluation.calibration import BINS
 from labseq_core.experiments.plan.config import MAX_FOLDS
 
-_ROUNDING = 1e-9  # of a sum of probabilities
+ROUNDING = 1e-9  # of a sum of probabilities
 COLUMNS = ("fold", "sequence", "position", "true", "predicted", "answer", "confidence")
 
 
@@ -120,13 +120,13 @@ class Predictions:
     def _checked(cls, loaded: LoadedArrays, meta: dict) -> Predictions:
         labels, probability = names_in(meta, "labels"), meta["probability"]
         require(isinstance(probability, bool), "probability is neither true nor false")
-        lengths = loaded.indices("lengths", below=2**31)
+        lengths = loaded.indices("lengths", below=MOST_TOKENS)
         require(lengths.size > 0 and bool((lengths > 0).all()), "lengths has an empty sequence")
         n_tokens = int(lengths.sum())
         folds = loaded.indices("folds", below=MAX_FOLDS, size=len(lengths))
         codes = [loaded.indices(name, len(labels), n_tokens, np.int32) for name in ("truth", "predicted", "answers")]
         confidence = loaded.floats("confidence", n_tokens, infinite=True)
-        inside = (confidence >= 0.0) & (confidence <= 1.0 + _ROUNDING) if probability else ~np.isnan(confidence)
+        inside = (confidence >= 0.0) & (confidence <= 1.0 + ROUNDING) if probability else ~np.isnan(confidence)
         require(
             bool(inside.all()),
             f"confidence holds what is no {'probability' if probability else 'difference of scores'}",

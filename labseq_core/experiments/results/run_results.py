@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from labseq_core.archives import load_archive, save_archive
+from labseq_core.archives import LoadedArrays, load_archive, names_in, save_archive
 from labseq_core.evaluation.registry import metrics_of
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.results.predictions import Predictions
@@ -22,6 +22,7 @@ from labseq_core.places import datasets_directory
 
 # Spans count as conlleval counts them; labels that are not BIO have no spans, each token counts by itself.
 SPAN_MODE, TOKEN_MODE = "conlleval", "token"
+IMPORTED = "imported, not recomputed"  # wherever a run is shown that came from a file
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,16 @@ class RunResult:
     searches: list[dict] = field(default_factory=list)
     # Methods that could not be trained: label, fold, error. They are in none of the tables.
     failures: list[dict] = field(default_factory=list)
+    imported: bool = False  # from a file: whether its numbers are true, nobody here knows
 
     @classmethod
-    def of(cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, metrics: dict) -> RunResult:
+    def of(
+        cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, metrics: dict, imported: bool = False
+    ) -> RunResult:  # fmt: skip
         rows = [{"run_id": run_id, **row} for row in metrics["rows"]]
         rest = {name: metrics[name] for name in ("data_hash", "per_label", "confusion", "examples")}
         more = {name: metrics.get(name, []) for name in ("searches", "failures")}
-        return cls(run_id, config, versions, created, rows=rows, **rest, **more)
+        return cls(run_id, config, versions, created, rows=rows, imported=imported, **rest, **more)
 
     def summary(self) -> list[dict]:
         """Per method the mean over folds and its standard error (None for a single split)."""
@@ -68,6 +72,7 @@ class RunResult:
         return {
             "run_id": self.run_id, "config_hash": self.config.hash, "seed": self.config.seed, "metric_mode": mode,
             "scored_on": f"{self.config.folds} folds" if self.config.folds else "test part",
+            **({"imported": IMPORTED} if self.imported else {}),
         }  # fmt: skip
 
     def csv(self) -> str:
@@ -171,8 +176,11 @@ def default_predictions(name: str) -> dict[str, Predictions]:
     """What the methods of a default result said, by label."""
     if not _predictions_path(name).is_file():
         return {}
-    arrays, meta = load_archive(_predictions_path(name))
-    return {label: Predictions.from_bytes(arrays[str(place)].tobytes()) for place, label in enumerate(meta["labels"])}
+    arrays, meta = load_archive(_predictions_path(name), "predictions", f"run 'labseq defaults {name}'")
+    loaded = LoadedArrays(arrays)
+    packed = {label: loaded.indices(str(n), 2**8, dtype=np.uint8) for n, label in enumerate(names_in(meta, "labels"))}
+    loaded.require_all_taken("predictions")
+    return {label: Predictions.from_bytes(data.tobytes()) for label, data in packed.items()}
 
 
 def _predictions_path(name: str) -> Path:

@@ -259,7 +259,8 @@ def _listed(row: sqlite3.Row) -> dict:
 
 
 def _keep(connection: sqlite3.Connection, run_id: str, artefacts: Mapping[str, bytes]) -> None:
-    rows = [(run_id, name, data, _artefact_checksum(run_id, name, data)) for name, data in artefacts.items()]
+    # One after another: they may be large.
+    rows = ((run_id, name, data, _artefact_checksum(run_id, name, data)) for name, data in artefacts.items())
     connection.executemany("INSERT OR REPLACE INTO artefacts (run_id, name, data, checksum) VALUES (?,?,?,?)", rows)
 
 

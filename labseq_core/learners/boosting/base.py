@@ -18,6 +18,7 @@ from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.learners.boosting.development import Development
 from labseq_core.learners.boosting.rounds import (
     NUMBERS,
+    ON_DEVELOPMENT,
     WORDS,
     EarlyStop,
     dev_columns,
@@ -29,7 +30,7 @@ from labseq_core.learners.cost import rounds_cost
 from labseq_core.learners.options import Option
 from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.boosting.booster import Booster, Round
+from labseq_core.solvers.boosting.booster import Booster
 from labseq_core.solvers.boosting.features import feature_lists, order_by_length
 
 BOUND = Option(
@@ -117,7 +118,8 @@ class BoostingLearner(LinearLearner):
                 why = "no feature reduces the bound any more"
                 break
             weights.flat[done.feature] += done.step
-            self._tell_development(development, done)
+            if development is not None:
+                development.move(done.feature, done.step)
             rows.append((done.feature, *round_numbers(done), *dev_columns(development)))
             recorder.record(len(rows), finite_loss(done.log_loss), number / self.rounds, **dev_numbers(development))
             watch.look(len(rows), weights)
@@ -165,16 +167,7 @@ class BoostingLearner(LinearLearner):
 
     def _development(self, dev, weights: LinearWeights) -> Development:
         encoded, labels = dev
-        return Development(encoded, labels, self._scoring(encoded).potentials(weights), self.classes_)
-
-    def _tell_development(self, development: Development | None, done: Round) -> None:
-        if development is None:
-            return
-        first, second = divmod(done.feature, len(self.classes_))
-        if first < len(self.vocabulary_):
-            development.move(first, second, done.step)
-        else:
-            development.move_pair(first - len(self.vocabulary_), second, done.step)
+        return Development(self._scoring(encoded), weights, labels, self.classes_)
 
     def _keep(self, weights: LinearWeights, rows: list[tuple], best: int, booster: Booster, why: str) -> None:
         self.model_ = self._model_of(weights)
@@ -249,6 +242,8 @@ class BoostingLearner(LinearLearner):
         features = self._rounds[:, 0]
         known = bool(((features >= 0) & (features < self.weights_.flat.size) & (features % 1 == 0)).all())
         require(known and bool(np.isfinite(self._rounds[:, 1]).all()), "rounds has features or steps that cannot be")
+        always = [1 + place for place, name in enumerate(NUMBERS) if name not in ON_DEVELOPMENT]
+        require(not np.isnan(self._rounds[:, always]).any(), "rounds has what is no number")
         whole = len(self._rounds) == self.n_rounds_ and 0 <= self.best_round_ <= self.n_rounds_
         require(whole, "rounds does not fit n_rounds_ and best_round_")
 

@@ -11,6 +11,7 @@ from labseq_core import LabSeqError
 from labseq_core.experiments import RunSummary, count_runs, list_runs
 from labseq_core.experiments.results.run_results import TOKEN_MODE, table_csv
 from pages.ui import cached as caching
+from pages.ui.drawing.imported import with_mark
 from pages.ui.memory import FinishedRun
 
 PER_PAGE = 50
@@ -87,7 +88,7 @@ def run_row(run: RunSummary) -> dict:
     best = _best(run if run.state == "done" else None)
     return {
         "pinned": "★" if run.pinned else "", "begun": moment(run.created), "corpus": caching.corpus_name(run.dataset),
-        "state": f"{state}, imported" if run.imported else state, "methods": caching.short_methods(run.labels),
+        "state": with_mark(state, run), "methods": caching.short_methods(run.labels),
         "best accuracy": best["best_accuracy"], "best method": best["best_method"], "features": run.features,
         "split": split(run.folds), "seed": run.seed, "run": run.run_id,
     }  # fmt: skip

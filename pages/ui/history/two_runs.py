@@ -12,6 +12,7 @@ from pages.ui import cached as caching
 from pages.ui.choices.registry import History
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import always_shown
+from pages.ui.drawing.plain_text import in_markdown
 
 _WHICH = ("first", "second")
 _COSTS = {"train_seconds": ("Training, s", ".2f"), "n_parameters": ("Parameters", ",.0f")}
@@ -21,7 +22,7 @@ def two_runs(first: str, second: str) -> None:
     """The configurations and the scores of two runs."""
     st.header("Two runs side by side")
     for name, run_id in (("First", first), ("Second", second)):
-        st.caption(f"{name}: {caching.run_line(run_id)}")
+        st.caption(f"{name}: {in_markdown(caching.run_line(run_id))}")
     only = History.differences.choose("Only differences", True)
     rows = _entries(first, second)
     shown = [row for row in rows if row["differs"] or not only]

@@ -9,6 +9,7 @@ import streamlit as st
 from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, is_current, resume, status
 from labseq_core.experiments.run.live_accuracy import MOST_SEQUENCES, MOST_TOKENS
 from pages.ui.drawing import charts
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame.errors import shown_errors
 from pages.ui.train import live_charts
 
@@ -127,7 +128,7 @@ def go_on_button(run_id: str) -> str | None:
 def warn_of_failures(run: RunResult) -> None:
     """Methods that could not be trained, which no table or chart shows."""
     if run.failures:
-        causes = "\n".join(f"- **{row['label']}**: {row['error']}" for row in run.failures)
+        causes = "\n".join(f"- **{in_markdown(row['label'])}**: {in_markdown(row['error'])}" for row in run.failures)
         st.warning(f"Not in the numbers, because they could not be trained:\n{causes}", icon=":material/warning:")
 
 

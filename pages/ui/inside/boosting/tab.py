@@ -17,6 +17,7 @@ from pages.ui.choices.run import choose_run, shown_choices
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.inside.boosting import charts as pictures
 from pages.ui.inside.boosting import words
 from pages.ui.memory import FinishedRun, cache_shared
@@ -57,7 +58,7 @@ def tab() -> None:
     label = next(label for label, short in names.items() if short == name)
     if not caching.rounds(run, label):
         reason = caching.trained(run, label).stop_reason_
-        st.info(f"This model has no rounds to show: {reason}. Choose another one.")
+        st.info(f"This model has no rounds to show: {in_markdown(reason)}. Choose another one.")
         return
     if view in of_one:
         of_one[view](run, label)
