@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, BinaryIO, ClassVar, Self, cast
 
 import numpy as np
 
@@ -290,8 +290,8 @@ class SequenceLearner:
 
     # Keeping it
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as one npz file of arrays and JSON; `load_model` reads it back."""
+    def save(self, path: str | Path | BinaryIO) -> None:
+        """Write the model as one npz file of arrays and JSON; `load_model` reads it back. path: or what is open for writing."""
         self._fitted("classes_")
         meta = {
             "learner": type(self).__name__,

@@ -75,7 +75,10 @@ def test_how_a_worker_died_is_told(local, monkeypatch, tmp_path):
     os.kill(local._processes[0]._process.pid, signal.SIGKILL)
     problem = future.exception(PATIENCE)
     assert isinstance(problem, WorkerLost)
-    assert str(problem) in ("somebody killed it", "it was killed, as the system does when memory runs out; " + memory.FEWER)
+    assert str(problem) in (
+        "somebody killed it",
+        "it was killed, as the system does when memory runs out; " + memory.FEWER,
+    )
     assert "ended with exit code 1;" in _how_it_died(1, 0)
     assert "ended by signal 11 (Segmentation fault)" in _how_it_died(-signal.SIGSEGV, 0)
     monkeypatch.setattr(memory, "_EVENTS", tmp_path / "vmstat")

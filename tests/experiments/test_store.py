@@ -16,7 +16,7 @@ from labseq_core.checks import LabSeqError
 from labseq_core.experiments.store import alone as alone_module
 from labseq_core.experiments.store.alone import alone
 from labseq_core.experiments.store.damage import set_aside_stores
-from labseq_core.experiments.store.errors import StoreDamaged, StoreUnusable
+from labseq_core.experiments.store.errors import StoreDamaged, StoreFull, StoreUnusable
 from labseq_core.experiments.store.owners import Owner, is_alive, owners_directory
 from labseq_core.experiments.store.run_store import RunStore
 
@@ -241,9 +241,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(store, monkeypatch):
         return made
 
     monkeypatch.setattr(sqlite3, "connect", limited)
-    with pytest.raises(
-        StoreUnusable, match=r"runs\.sqlite cannot be used \(database or disk is full\); free some space"
-    ):
+    with pytest.raises(StoreFull, match=r"runs\.sqlite cannot be used \(database or disk is full\); free some space"):
         store.update("r", {0: {"state": "done"}}, {"model.0": b"m" * 10**6}, state="done")
     monkeypatch.undo()
     assert store.get("r")["state"] == "queued"
