@@ -25,7 +25,8 @@ from labseq_core.experiments.results.run_results import (
     default_predictions,
     default_results,
 )
-from labseq_core.experiments.run.engine import Engine, artefact_name
+from labseq_core.experiments.run.active_run import artefact_name
+from labseq_core.experiments.run.engine import Engine
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.run.retries import RESUMED_AT_MOST, TAKE_OVER_EVERY
@@ -45,16 +46,23 @@ _DEFAULT = "default:"
 
 _engines: dict[tuple[str, str | None], Engine] = {}
 _engines_lock = threading.Lock()
+_starting_lock = threading.Lock()  # to reach a scheduler takes its time, in which others ask how far their runs are
 
 
 def _engine() -> Engine:
     """That of the store and of the executor which the environment names."""
     store, scheduler = run_store(), os.environ.get(SCHEDULER_VARIABLE) or None
     key = str(store.path), scheduler
-    with _engines_lock:
-        if key not in _engines:
-            _engines[key] = Engine(store, executor_for(scheduler))
-        return _engines[key]
+    with _starting_lock:
+        engine = _engines.get(key)
+        if engine is not None and engine.executor.trouble():  # a scheduler that has gone may be there again
+            threading.Thread(target=engine.close, daemon=True).start()
+            engine = None
+        if engine is None:
+            engine = Engine(store, executor_for(scheduler))
+            with _engines_lock:
+                _engines[key] = engine
+        return engine
 
 
 def _own_engines() -> list[Engine]:

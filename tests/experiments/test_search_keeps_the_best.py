@@ -11,7 +11,8 @@ import pytest
 from labseq_core.experiments import ExperimentConfig, MethodChoice, model, predictions, result, status, submit
 from labseq_core.experiments.plan.tasks import Task, best_point, tasks_of
 from labseq_core.experiments.results.collecting import beaten_tasks, final_tasks
-from labseq_core.experiments.run.engine import Engine, artefact_name
+from labseq_core.experiments.run.active_run import artefact_name
+from labseq_core.experiments.run.engine import Engine
 from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.service import close_engines, run_row
 from labseq_core.experiments.store.run_ids import run_id_of
@@ -68,6 +69,9 @@ class ByHand:
             assert self.came.wait_for(lambda: set(numbers) <= self.jobs.keys(), PATIENCE)
 
     def cancel(self, job_id: str) -> None: ...
+
+    def trouble(self):
+        return None
 
     def tick(self) -> None: ...
 

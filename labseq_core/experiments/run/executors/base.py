@@ -45,6 +45,9 @@ class Executor(Protocol):
     def cancel(self, job_id: str) -> None:
         """Stop a job within two seconds."""
 
+    def trouble(self) -> str | None:
+        """Why no job can be performed any more, neither those at work nor others: who wants one needs another executor."""
+
     def tick(self) -> None:
         """Called about once a second."""
 

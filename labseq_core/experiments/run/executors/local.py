@@ -49,6 +49,9 @@ class LocalProcesses:
                 if process.job_id == job_id:
                     process.stop_job()
 
+    def trouble(self) -> str | None:
+        return None  # another process can be started
+
     def tick(self) -> None:
         with self._lock:
             for process in self._processes:
