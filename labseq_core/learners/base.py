@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
@@ -302,8 +302,8 @@ class SequenceLearner:
 
     # Keeping it
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as one npz file of arrays and JSON; `load_model` reads it back."""
+    def save(self, path: str | Path | BinaryIO) -> None:
+        """Write the model as one npz file of arrays and JSON; `load_model` reads it back. path: or what is open for writing."""
         self._fitted("classes_")
         meta = {
             "learner": type(self).__name__,

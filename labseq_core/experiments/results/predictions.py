@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -133,11 +132,10 @@ class Predictions:
 
 
 def archive_bytes(save) -> bytes:
-    """What `save(path)` writes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "archive.npz"
-        save(path)
-        return path.read_bytes()
+    """What `save(path)` writes; in memory, so that a full disk does not make a training fail."""
+    archive = io.BytesIO()
+    save(archive)
+    return archive.getvalue()
 
 
 def predictions_csv(by_label: dict[str, Predictions], **about: object) -> str:
