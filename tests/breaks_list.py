@@ -338,7 +338,7 @@ CORE = [
         "return False",
         "a spreadsheet runs what a stranger has written as a token",
         "test_csv_text.py data/test_writers.py",
-        "8a3ddff",
+        fixed_by="8a3ddff",
     ),
     Break(
         "apostrophes-lost",
@@ -355,7 +355,7 @@ CORE = [
         "if end - begin > 100 * longest:",
         "one line of a stranger's file takes the memory of the server",
         "data/test_limits.py data/test_hostile_files.py",
-        "8a3ddff",
+        fixed_by="8a3ddff",
     ),
     Break(
         "any-form-will-do",
@@ -372,7 +372,7 @@ CORE = [
         "if largest > 1e300:",
         "probabilities of 1.07, and others that are simply wrong, for very large scores",
         "chain/test_large_scores.py",
-        "be946c9",
+        fixed_by="be946c9",
     ),
     Break(
         "none-is-a-label",
@@ -381,7 +381,7 @@ CORE = [
         "pass",
         "a missing label ends in an error of Python's about sorting",
         "learners/test_odd_input.py",
-        "c41c1a9",
+        fixed_by="c41c1a9",
     ),
     Break(
         "empty-part",

@@ -60,9 +60,9 @@ def _checked(loaded: LoadedArrays, meta: dict, identity: dict) -> list[Sequences
     require(meta["form"] == FORM and meta["identity"] == identity, "it is of another file")
     offsets = np.append(0, np.cumsum(loaded.indices("lengths", below=2**31)))
     n_tokens = int(offsets[-1])
-    tokens, labels = _cells(loaded, "tokens", n_tokens, filled=True), _cells(loaded, "labels", n_tokens, filled=True)
+    tokens, labels = (_texts(loaded, key, n_tokens, empty=False) for key in ("tokens", "labels"))
     names = names_in(meta, "columns")
-    columns = {name: _cells(loaded, f"column{place}", n_tokens) for place, name in enumerate(names)}
+    columns = {name: _column(loaded, f"column{place}", n_tokens) for place, name in enumerate(names)}
     loaded.require_all_taken("upload")
     sizes = meta["parts"]
     whole = isinstance(sizes, list) and all(type(size) is int and size > 0 for size in sizes)
@@ -75,14 +75,19 @@ def _checked(loaded: LoadedArrays, meta: dict, identity: dict) -> list[Sequences
     return parts
 
 
-def _cells(loaded: LoadedArrays, key: str, size: int, filled: bool = False) -> Column:
-    if f"{key}.values" in loaded and not filled:
-        values = loaded.floats(f"{key}.values", size, infinite=True)
-        require(not np.isinf(values).any(), f"{key} has an infinite number")
-        return values
+def _column(loaded: LoadedArrays, key: str, size: int) -> Column:
+    if f"{key}.values" not in loaded:
+        return _texts(loaded, key, size)
+    values = loaded.floats(f"{key}.values", size, infinite=True)
+    require(not np.isinf(values).any(), f"{key} has an infinite number")
+    return values
+
+
+def _texts(loaded: LoadedArrays, key: str, size: int, empty: bool = True) -> list[str]:
+    """empty: whether cells may be so."""
     text = loaded[f"{key}.names"]
     require(text.dtype == np.uint8 and text.ndim == 1, f"{key} has no names")
     names = text.tobytes().decode().split(_BETWEEN)
-    require(not filled or "" not in names, f"{key} has an empty one")
+    require(empty or "" not in names, f"{key} has an empty one")
     codes = loaded.indices(f"{key}.codes", below=len(names), size=size, dtype=np.int32)
     return np.array(names, dtype=object)[codes].tolist()

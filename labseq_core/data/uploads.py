@@ -76,7 +76,7 @@ def read_upload(
     contents = read_bytes(data, file, _LARGEST)
     if len(contents) > _LARGEST:
         raise DataError(file, None, f"the file is larger than {MAX_UPLOAD_MEGABYTES} MB", "split it into smaller files")
-    settings = {"format": format or choose_format(file, contents), "options": options}
+    settings: dict[str, Any] = {"format": format or choose_format(file, contents), "options": options}
     if (split := {"shares": list(shares), "seed": split_seed}) != _UNSAID_SPLIT:
         settings["split"] = split
     sequences = read_file(contents, format=settings["format"], name=file, **options)
@@ -182,7 +182,8 @@ def _parsed_again(data: bytes, about: dict) -> list[Sequences]:
 
 def _matched(upload_id: str) -> str:
     match = _ID.fullmatch(upload_id)
-    require(match is not None, f"{upload_id[:80]!r} is not the id of an upload; upload the file again to get one")
+    if match is None:
+        raise LabSeqError(f"{upload_id[:80]!r} is not the id of an upload; upload the file again to get one")
     return match[1]
 
 

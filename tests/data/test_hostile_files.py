@@ -12,7 +12,7 @@ from labseq_core.guarded_process import Limits, call_guarded
 from tests.data import reading
 from tests.data.hostile_files import HOSTILE, READS
 
-SMALL, LARGE = 1 << 20, 50_000_000  # bytes; the large ones are as large as an upload may be
+SMALL, LARGE = 1 << 19, 50_000_000  # bytes; the large ones are as large as an upload may be
 MEGABYTES = 500  # for what small ones may take: an interpreter with numpy, and a gzip bomb of 60 MB
 
 
