@@ -78,7 +78,7 @@ def watch(run_id: str) -> None:
 def scores(run: FinishedRun) -> None:
     summary, best = short_summary(run), caching.best_accuracy(run.config.dataset)
     charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
-    st.table(summary_table(summary))
+    st.table(summary_table(run.summary()))
     csv_button("These scores as CSV", run.summary(), "summary", run)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from labseq_core.data.uploads import store_upload
@@ -241,7 +243,9 @@ def test_a_run_is_shown_by_what_its_variants_differ_in(open_page):
     run_id = trained_here(ExperimentConfig("toy-pos", variants, FeatureChoice("S1")))
     app = open_page("train", job=run_id)
     names = ["all training sequences", "20 training sequences"]
-    assert app.table[0].value.index.tolist() == names
+    (chart,) = app.get("plotly_chart")
+    assert [trace["name"] for trace in json.loads(chart.proto.spec)["data"]] == names
+    assert app.table[0].value.index.tolist() == ["HMM", "HMM (sequences=20)"], "the table says all of them"
     assert [bar.proto.text for bar in app.get("progress")] == [f"{name}: finished" for name in names]
 
 
