@@ -101,7 +101,12 @@ class Typed:
 
     def whole(self) -> Part:
         """All of it as one text."""
-        return Part(lambda: [str(self.text)], lambda texts: texts and self.replace(VariantText.read(texts[-1])))
+
+        def change(texts: Sequence[str]) -> None:
+            for text in texts:
+                self.replace(VariantText.read(text))
+
+        return Part(lambda: [str(self.text)], change)
 
     def method(self) -> Part:
         """Another method keeps what it has an option for."""
