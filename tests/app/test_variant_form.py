@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from labseq_core.data.uploads import store_upload
@@ -240,6 +242,8 @@ def test_a_run_is_shown_by_what_its_variants_differ_in(open_page):
     run_id = trained_here(ExperimentConfig("toy-pos", variants, FeatureChoice("S1")))
     app = open_page("train", job=run_id)
     names = ["HMM", "HMM (20 training sequences)"]
+    (chart,) = app.get("plotly_chart")
+    assert [trace["name"] for trace in json.loads(chart.proto.spec)["data"] if trace.get("name")] == names
     assert app.table[0].value.index.tolist() == names
     assert [bar.proto.text for bar in app.get("progress")] == [f"{name}: finished" for name in names]
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from labseq_core.experiments import ExperimentConfig, FeatureChoice
 from labseq_core.experiments.plan.variant import TUNE
+from pages.ui.choices.choice import Choice
 from pages.ui.choices.links import Choices
 from pages.ui.choices.registry import Train
 
@@ -16,7 +17,7 @@ def form_choices(config: ExperimentConfig) -> Choices:
     usual = FeatureChoice(features.template, columns=features.columns)
     tune = all(choice.search for choice in config.methods) and any(choice.search == TUNE for choice in config.methods)
     variants = [replace(each, search={}) if tune and each.search == TUNE else each for each in config.methods]
-    chosen = {
+    chosen: dict[Choice, str | list[str]] = {
         Train.tune: "true" * tune,
         Train.features: features.template,
         Train.window: str(features.window) if features.window != usual.window else "",

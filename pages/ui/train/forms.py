@@ -70,7 +70,7 @@ def split_form(info: DatasetInfo) -> dict[str, Any]:
         seed = Train.seed.choose("Seed", 0, 2**32 - 1, 0, help="Same seed, same numbers.")
     with right:
         sequences = sequences_widget(Train.sequences, "Training sequences")
-    chosen = {"folds": 0 if folds == TEST_PART else int(folds), "seed": seed, "sequences": sequences}
+    chosen: dict[str, Any] = {"folds": 0 if folds == TEST_PART else int(folds), "seed": seed, "sequences": sequences}
     if folds == TEST_PART:
         chosen["calibrate"] = Train.calibrate.choose(
             "Calibrate on the development set",

@@ -21,7 +21,7 @@ def translate() -> None:
     old = {name: st.query_params.get_all(name) for name in st.query_params if name == _METHODS or "." in name}
     if not old:
         return
-    if not Train.variants.texts:
+    if Train.variants.name not in st.query_params:
         titles = old.get(_METHODS) or [METHODS[method].title for method in variants.USUAL]
         ids = {method.title: name for name, method in METHODS.items()}
         chosen = [METHODS[ids[title]] for title in titles if title in ids]

@@ -22,11 +22,12 @@ Kind = TypeVar("Kind", bound=Choice)
 
 
 def typed_texts() -> list[str]:
-    return Train.variants.given(USUAL)
+    """Of a link with very many variants one more than a run may have: that is told, and not thousands of cards are drawn."""
+    return Train.variants.given(USUAL)[: MAX_METHODS + 1]
 
 
 def put(texts: Sequence[str]) -> None:
-    Train.variants.put(texts[:MAX_METHODS], USUAL)
+    Train.variants.put(texts, USUAL)
 
 
 def without_defaults(text: str) -> str:
@@ -100,7 +101,12 @@ class Typed:
 
     def whole(self) -> Part:
         """All of it as one text."""
-        return Part(lambda: [str(self.text)], lambda texts: texts and self.replace(VariantText.read(texts[-1])))
+
+        def change(texts: Sequence[str]) -> None:
+            for text in texts:
+                self.replace(VariantText.read(text))
+
+        return Part(lambda: [str(self.text)], change)
 
     def method(self) -> Part:
         """Another method keeps what it has an option for."""
