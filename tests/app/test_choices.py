@@ -42,7 +42,7 @@ SEEN_WITH = {
 }
 # Not by a widget that AppTest can use: tabs, an expander, rows of a table, a run that was begun, pages of more runs than there
 # are, and what is asked for of large runs only.
-BY_OTHER_MEANS = {Compare.view, Inside.tab, Data.bring, History.runs, Train.job, History.list}
+BY_OTHER_MEANS = {Compare.view, Compare.pairs, Inside.tab, Data.bring, History.runs, Train.job, History.list}
 WIDGETS = ("selectbox", "segmented_control", "multiselect", "number_input", "slider", "toggle", "text_input")
 LINKED = [
     *((page, choice) for page, choices in CHOICES.items() for choice in choices),
