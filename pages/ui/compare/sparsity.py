@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -25,6 +26,7 @@ from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import mean_and_error
 from pages.ui.memory import FinishedRun
 
+_LARGEST_LOW, _ROOM = 0.1, 0.08  # of the axis: its left end, and room beyond 100 %, in powers of ten
 _OF_MODELS = ("model", "timing")  # metrics that are no quality
 
 
@@ -135,9 +137,11 @@ def sparsity_chart(
                 marker={"symbol": own.marker, "color": own.colour, "size": 14, "line": {"width": 1, "color": GREY}},
                 hovertemplate=f"%{{x:.3%}} of {row['of']}: {written}<extra>{label}</extra>",
             )  # fmt: skip
+    drawn = [row["share"] for row in places.values()] + [step["share"] for way in ways.values() for step in way]
+    low = math.log10(min([*drawn, _LARGEST_LOW])) - _ROOM
     figure.update_layout(
         height=440, margin=MARGIN, legend=LEGEND, yaxis={"title": title}, showlegend=True,
-        xaxis={"type": "log", "title": "share used", "tickformat": "~%", "dtick": 1},
+        xaxis={"type": "log", "title": "share used", "tickformat": "~%", "dtick": 1, "range": [low, _ROOM]},
     )  # fmt: skip
     return figure
 
