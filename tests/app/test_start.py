@@ -53,10 +53,10 @@ def test_every_default_can_be_chosen(open_page):
         app.segmented_control(key="corpus").set_value(name).run()
         assert problems(app) == []
         assert [trace["y"][0] for trace in bars(app)] == [row["accuracy_mean"] for row in found.summary()]
-        table = app.table[0].value
+        table, names = app.table[0].value, short_names(found.config.methods)
         for row in found.summary():
             mean, error = row["accuracy_mean"], row["accuracy_se"]
-            assert table.loc[row["label"], "Token accuracy"] == f"{mean:.4f} ±\u00a0{error:.4f}"
+            assert table.loc[names[row["label"]], "Token accuracy"] == f"{mean:.4f} ±\u00a0{error:.4f}"
         assert ("Bayes, " in str(app.get("plotly_chart")[0].proto.spec)) == ("Dashed: what" in text(app))
 
 
