@@ -21,7 +21,7 @@ from labseq_core.registry import Registry
 __all__ = ["CORPORA", "Corpus", "DatasetInfo", "dataset_info", "fetch_dataset", "find_corpus", "list_datasets"]
 __all__ += ["load_dataset", "store_upload"]
 
-_KEPT_IN_MEMORY = 8
+_KEPT_IN_MEMORY, _UPLOADS_KEPT = 8, 3  # an upload may take 300 MB, and loads in a second
 CORPORA: Registry[Corpus] = Registry("corpus", [*bundled_corpora(datasets_directory()), *PUBLIC_CORPORA])
 
 
@@ -77,12 +77,18 @@ def dataset_info(name: str) -> DatasetInfo:
 
 def load_dataset(name: str) -> Dataset:
     """A corpus by name, or an upload by its id, with `.train .dev .test`. Kept in memory: do not change it."""
-    return _load_once(name, *map(os.environ.get, (MIRROR_VARIABLE, "LABSEQ_CACHE_DIR", "LABSEQ_STORE")))
+    load = _load_upload_once if is_upload(name) else _load_once
+    return load(name, *map(os.environ.get, (MIRROR_VARIABLE, "LABSEQ_CACHE_DIR", "LABSEQ_STORE")))
 
 
 @lru_cache(maxsize=_KEPT_IN_MEMORY)
 def _load_once(name: str, *places: str | None) -> Dataset:
-    return load_upload(name) if is_upload(name) else find_corpus(name).dataset()
+    return find_corpus(name).dataset()
+
+
+@lru_cache(maxsize=_UPLOADS_KEPT)
+def _load_upload_once(name: str, *places: str | None) -> Dataset:
+    return load_upload(name)
 
 
 def fetch_dataset(name: str, progress: Progress | None = None) -> None:

@@ -1,6 +1,6 @@
 """What a file may be at most. Every limit says its unit and why; what is over one is refused with its line."""
 
-# An upload, unpacked. Real corpora in one file have a few megabytes; so many are read in seconds and in a gigabyte of memory.
+# An upload, unpacked. Real corpora in one file have a few megabytes; so many are read in seconds.
 MAX_UPLOAD_MEGABYTES = 50
 # Tokens of an upload: eight times the Penn Treebank. More of them in 50 MB are no text, and pages hold several corpora at once.
 MAX_UPLOAD_TOKENS = 8_000_000
@@ -17,6 +17,7 @@ MAX_JSON_LINE_CHARACTERS = 10_000_000
 # Distinct labels: a model has a number for each pair of them, here 4 million (32 MB). Supertags are about 1,300.
 MAX_LABELS = 2_000
 
-# What the process that reads an upload may take: the slowest 50 MB that we know take 15 s and 0.9 GB on a small machine.
+# What the process that reads an upload may take: the worst 50 MB that we know take 12 s of work, here beside other work, and
+# 1.2 GB of memory.
 READ_SECONDS = 240.0
 READ_MEGABYTES = 2048

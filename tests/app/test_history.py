@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from labseq_core.data.catalogue import _load_once
+from labseq_core.data.catalogue import _load_upload_once
 from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import (
     MethodChoice,
@@ -146,7 +146,7 @@ def test_a_run_of_an_uploaded_file_has_a_short_name_and_outlives_the_file(open_p
     assert listed(app) == [run_id]
     assert app.dataframe[0].value["corpus"].tolist() == [short]
     shutil.rmtree(tmp_path / "uploads")
-    _load_once.cache_clear()  # as after a restart
+    _load_upload_once.cache_clear()  # as after a restart
     app = open_page("history", runs=run_id)
     (message,) = problems(app)
     assert "is no longer stored here; upload it again" in message
