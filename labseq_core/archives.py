@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -35,15 +35,18 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def save_archive(path: str | Path, arrays: dict[str, np.ndarray], meta: dict) -> None:
-    """Write arrays and JSON data; the file appears whole or not at all."""
-    path = Path(path)
+def save_archive(path: str | Path | BinaryIO, arrays: dict[str, np.ndarray], meta: dict) -> None:
+    """Write arrays and JSON data; a file appears whole or not at all. Something open, in memory, needs no disk."""
+    in_memory, path = (None, Path(path)) if isinstance(path, str | Path) else (path, Path("the archive"))
     try:
         text = json.dumps({"labseq_format": MODEL_FORMAT, **meta}, ensure_ascii=False).encode()
     except UnicodeEncodeError as problem:
         odd = problem.object[problem.start]
         raise LabSeqError(f"cannot write {path.name}: a name has {odd!r}, which is no character; replace it") from None
     stored = {_META: np.frombuffer(text, dtype=np.uint8), **arrays}
+    if in_memory is not None:
+        np.savez_compressed(in_memory, **stored)
+        return
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         try:
@@ -167,8 +170,11 @@ class LoadedArrays(Mapping[str, np.ndarray]):
         """Numbers of the given shape (None: any size), finite unless `infinite`: then NaN and infinity may be among them."""
         array = self._of_shape(name, np.float64, shape)
         require(infinite or bool(np.isfinite(array).all()), f"{name} holds what is no finite number")
-        small = infinite or bool((np.abs(array) <= LARGEST_NUMBER).all())
-        require(small, f"{name} holds numbers beyond {LARGEST_NUMBER:g}")
+        low, high = (array.min(), array.max()) if array.size else (0.0, 0.0)
+        require(
+            infinite or -LARGEST_NUMBER <= low <= high <= LARGEST_NUMBER,
+            f"{name} holds numbers beyond {LARGEST_NUMBER:g}",
+        )
         return array
 
     def positive(self, name: str, *shape: int | None, above: float = 0.0) -> np.ndarray:

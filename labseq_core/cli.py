@@ -197,7 +197,7 @@ def _runs_commands(parser: argparse.ArgumentParser) -> None:
     listing = _command(parts, "list", running.list_all, "Runs in the store, the newest first.")
     listing.add_argument("--dataset", help="only of this corpus")
     listing.add_argument("--method", help="only with this method, such as crf")
-    listing.add_argument("--state", choices=("queued", "running", "done", "failed", "cancelled", "dead"))
+    listing.add_argument("--state", choices=("queued", "running", "done", "failed", "cancelled", "dead", "damaged"))
     listing.add_argument("--text", help="only with this in id, corpus, features or methods")
     listing.add_argument("--pinned", action="store_true", help="only pinned ones")
     listing.add_argument("--limit", type=int, default=50, help="at most so many (default 50)")

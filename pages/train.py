@@ -12,7 +12,7 @@ from pages.ui.choices.variant_names import short_summary
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.imported import imported_mark
-from pages.ui.drawing.metrics import summary_table
+from pages.ui.drawing.metrics import bayes_words, score_table
 from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame import preparing
 from pages.ui.frame.errors import shown_errors
@@ -76,9 +76,11 @@ def watch(run_id: str) -> None:
 
 
 def scores(run: FinishedRun) -> None:
-    summary, best = short_summary(run), caching.best_accuracy(run.config.dataset)
-    charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
-    st.table(summary_table(run.summary()))
+    summary, bayes = short_summary(run), caching.bayes_accuracies(run.config)
+    charts.draw(charts.score_bars(summary, bayes), "scores", charts.score_text(summary, bayes))
+    score_table(run)
+    if bayes:
+        st.caption(bayes_words(bayes))
     csv_button("These scores as CSV", run.summary(), "summary", run)
 
 

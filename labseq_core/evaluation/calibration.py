@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labseq_core.chain.inference import SUM_TOLERANCE
 from labseq_core.checks import require
 from labseq_core.evaluation.abstention import _flat, top_labels
 from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, pair_up
 from labseq_core.evaluation.metric import Metric
 
 BINS = 10
-SUM_TOLERANCE = 1e-6  # of probabilities of one token
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from labseq_core.checks import require
+from labseq_core.csv_text import csv_text
 from labseq_core.learners.base import SequenceLearner
 
 WITHHELD_COLUMNS = ("sequence", "position", "token", "true", "predicted", "confidence", "right")
@@ -67,10 +66,7 @@ def withheld_rows(
     return rows
 
 
-def withheld_csv(rows: Sequence[dict], **about: str) -> str:
+def withheld_csv(rows: Sequence[dict], **about: object) -> str:
     """The same as CSV text; `about` are columns before them that say the same in each row, such as the run."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, (*about, *WITHHELD_COLUMNS), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({**about, **row} for row in rows)
-    return text.getvalue()
+    cells = ((*about.values(), *(row[name] for name in WITHHELD_COLUMNS)) for row in rows)
+    return csv_text([*about, *WITHHELD_COLUMNS], cells)

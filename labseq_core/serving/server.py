@@ -12,7 +12,6 @@ import json
 import sys
 import threading
 import time
-import traceback
 import webbrowser
 from pathlib import Path
 
@@ -94,10 +93,7 @@ def page_delivered() -> None:
 
 
 def go_on() -> None:
-    """With runs whose process has died, as after a restart. What hinders it is told on the pages, and in the log."""
-    from labseq_core.experiments import resume_interrupted
+    """With runs whose process has died, as after a restart, and later with those of other servers on the same store."""
+    from labseq_core.experiments.service import take_over
 
-    try:
-        resume_interrupted()
-    except Exception:
-        traceback.print_exc()
+    take_over()

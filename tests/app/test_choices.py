@@ -41,7 +41,8 @@ SEEN_WITH = {
 # Not by a widget that AppTest can use: tabs, an expander, rows of a table, a run that was begun, pages of more runs than there
 # are, what is asked for of large runs only, cards, and a list of corpora that are not here (test_variant_form.py has these).
 BY_OTHER_MEANS = {
-    Compare.view, Inside.tab, Data.bring, History.runs, Train.job, History.list, Train.variants, Train.test_dataset,
+    Compare.view, Compare.pairs, Inside.tab, Data.bring, History.runs, Train.job, History.list, Train.variants,
+    Train.test_dataset,
 }  # fmt: skip
 WIDGETS = ("selectbox", "segmented_control", "multiselect", "number_input", "slider", "toggle", "text_input")
 LINKED = [

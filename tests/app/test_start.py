@@ -42,7 +42,7 @@ def test_the_best_possible_accuracy_is_a_line_and_a_number(open_page):
     layout = json.loads(chart.proto.spec)["layout"]
     (line,) = layout["shapes"]
     assert line["y0"] == line["y1"]
-    assert line["y0"] == dataset_info("spanish-ner").bayes_test_accuracy
+    assert line["y0"] == dataset_info("spanish-ner").bayes_test_accuracy["viterbi"]
     assert f"{line['y0']:.3f}" in layout["annotations"][0]["text"]
 
 
@@ -57,7 +57,7 @@ def test_every_default_can_be_chosen(open_page):
         for row in found.summary():
             mean, error = row["accuracy_mean"], row["accuracy_se"]
             assert table.loc[row["label"], "Token accuracy"] == f"{mean:.4f} ±\u00a0{error:.4f}"
-        assert ("best possible" in str(app.get("plotly_chart")[0].proto.spec)) == ("dashed line" in text(app))
+        assert ("Bayes, " in str(app.get("plotly_chart")[0].proto.spec)) == ("Dashed: what" in text(app))
 
 
 def test_one_sentence_shows_truth_and_every_method(open_page):

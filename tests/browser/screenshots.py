@@ -26,6 +26,7 @@ PAGES = {
     "train-variants": "/train?dataset=toy-pos&tune=true&" + "&".join(f"variant=crf:l2={l2}" for l2 in range(2, 14)),
     "compare": "/compare",
     "compare-measures": "/compare?view=Measures",
+    "compare-sparsity": "/compare?view=Sparsity&run=default:l1-path",
     "compare-significance": "/compare?view=Significance&run=default:parity",
     "compare-labels": "/compare?view=Labels",
     "compare-pos": "/compare?run=default:toy-pos&view=Labels",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -129,7 +130,8 @@ def test_a_hostile_file_comes_in_by_the_page(watched, served):
     page.get_by_text("_j_", exact=True).first.wait_for()
     expect_harmless(watched)
     new = files_in(served.server.place) - before
-    assert {(path.parts[0], path.name) for path in new} == {("uploads", "data"), ("uploads", "about.json")}
+    assert {path.parts[0] for path in new} == {"uploads"}
+    assert {path.name for path in new} == {"data", "about.json", "parsed.npz"}
 
 
 def upload(page: Page, address: str, name: str, contents: bytes) -> None:
@@ -191,6 +193,24 @@ def test_a_file_that_cannot_be_read_is_told_with_line_cause_and_fix(watched, ser
         assert not re.search(r"Traceback|/etc|/absolute|/tmp|site-packages", said)
         expect_harmless(watched)
         assert files_in(served.server.place) == before, "nothing was written"
+
+
+def test_reading_shows_its_progress_and_can_be_cancelled(watched, served):
+    """Very many empty gzip members take their time; the visitor takes it back."""
+    page, before = watched.page, files_in(served.server.place)
+    open_uploader(page, served.server.address)
+    choose_file(page, "slow.conll.gz", gzip.compress(b"", mtime=0) * 600_000)
+    bar = page.get_by_test_id(Element.PROGRESS)
+    expect(bar).to_contain_text("Reading slow.conll.gz")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Cancelled: the file was not stored.").wait_for()
+    expect(bar).to_have_count(0)
+    assert files_in(served.server.place) == before
+    choose_file(page, "bad.conll", b"a O\nb O\nc\n")
+    page.get_by_test_id(Element.ALERT).filter(has_text="bad.conll, line 3: 1 column where 2 were expected").wait_for()
+    expect(bar).to_have_count(0)
+    assert page.get_by_text("Cancelled").count() == 0
+    expect_harmless(watched)
 
 
 def test_marks_and_line_ends_of_windows_are_read(watched, served):

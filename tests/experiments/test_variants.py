@@ -17,6 +17,7 @@ from labseq_core.cli import _parser
 from labseq_core.data.label_noise import with_label_noise
 from labseq_core.evaluation import evaluate
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.experiments.plan.python_script import python_script
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.plan.variant_text import VariantText
@@ -210,3 +211,15 @@ def test_the_script_trains_the_same_variants(variants, capsys):
     found = outcomes_here(config)
     for row in collect(config, found, {})["rows"]:
         assert str(row["accuracy"]) in printed, json.dumps(row)
+
+
+def test_a_sentence_says_how_labels_were_decoded():
+    crf, marginal = MethodChoice("crf"), MethodChoice("crf-marginal")
+    posterior = [MethodChoice("crf", {"l2": l2}, decode="posterior") for l2 in (0.1, 1.0)]
+    assert decoding_line([crf, MethodChoice("hmsvm")]) == "Decoded by Viterbi."
+    assert decoding_line([marginal, *posterior]) == "Decoded by posterior."
+    assert decoding_line([marginal, crf]) == f"Decoded by Viterbi; {marginal.label}: posterior."
+    assert decoding_line([marginal, crf], {marginal.label: "M", crf.label: "C"}) == "Decoded by Viterbi; M: posterior."
+    assert decoding_line([crf, *posterior]) == "Decoded by Viterbi; where the name says so: posterior."
+    forced = MethodChoice("crf-marginal", decode="viterbi")
+    assert decoding_line([forced]) == "Decoded by Viterbi."

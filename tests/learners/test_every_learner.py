@@ -326,7 +326,10 @@ def test_empty_and_strange_input(method):
             "y: sequence 0 is of type NoneType; give a list of labels",
         ),
         (lambda: make_learner(method).fit(X, ["".join(y) for y in Y]), "y: sequence 0 is of type str"),
-        (lambda: make_learner(method).fit([["a"]], [[1]]), "y has the label 1 of type int; labels must be strings"),
+        (
+            lambda: make_learner(method).fit([["a"]], [[1]]),
+            "y: sequence 0, token 0: the label is 1 of type int; give a string",
+        ),
         (
             lambda: model.score(X, [["NEW"] * len(y) for y in Y]),
             "y has the label 'NEW', which the model was not trained",

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from labseq_core.data.catalogue import dataset_info, load_dataset
+from labseq_core.data.sequences import Sequences
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import points_of
 from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
@@ -16,7 +17,7 @@ from labseq_core.features import EncodedSequences
 from labseq_core.learners.cost import GROWTH, DataSize
 from labseq_core.learners.registry import find_method
 
-SAMPLE = 400  # sequences from which the kind of a corpus is known
+SAMPLE, SAMPLE_TOKENS = 400, 100_000  # sequences from which the kind of a corpus is known, and tokens of them at most
 START_SECONDS = 2.5  # a process, its imports, the corpus, routines that were compiled before
 TASK_SECONDS = 0.2  # features, labelling, scoring, saving
 BASE_MEGABYTES = 250.0  # of a process that has done nothing yet
@@ -61,7 +62,7 @@ def data_size(dataset: str, features: FeatureChoice, sequences: int = 0) -> Data
     """Counts of the training part; attributes are counted on its first sequences only."""
     corpus = load_dataset(dataset)
     train = corpus.train.without_columns(dataset_info(dataset).answer_columns)
-    encoded = features.make().encode(train.select(range(min(SAMPLE, len(train)))))
+    encoded = features.make().encode(_sample(train))
     n = min(sequences, len(train)) or len(train)
     tokens = int(train.offsets[n])
     more = tokens / encoded.n_positions
@@ -69,6 +70,14 @@ def data_size(dataset: str, features: FeatureChoice, sequences: int = 0) -> Data
         n, tokens, len(corpus.labels), len(encoded.indices) / encoded.n_positions, encoded.n_attributes * more**GROWTH,
         min(_distinct(encoded) * more**GROWTH, tokens),
     )  # fmt: skip
+
+
+def _sample(train: Sequences) -> Sequences:
+    """The first sequences; very long ones are cut."""
+    tokens = min(int(train.offsets[min(SAMPLE, len(train))]), SAMPLE_TOKENS)
+    n_sequences = int(np.searchsorted(train.offsets, tokens))
+    columns = {name: column[:tokens] for name, column in train.flat_columns.items()}
+    return Sequences(train.flat_tokens[:tokens], np.minimum(train.offsets[: n_sequences + 1], tokens), None, columns)
 
 
 def _distinct(encoded: EncodedSequences) -> int:

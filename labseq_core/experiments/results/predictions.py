@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from labseq_core.archives import MOST_TOKENS, LoadedArrays, load_archive, names_in, save_archive
 from labseq_core.checks import LabSeqError, require
+from labseq_core.csv_text import csv_text
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCounts, reliability
 from labseq_core.evaluation.calibration import BINS
@@ -134,18 +132,13 @@ class Predictions:
 
 
 def archive_bytes(save) -> bytes:
-    """What `save(path)` writes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "archive.npz"
-        save(path)
-        return path.read_bytes()
+    """What `save(path)` writes; in memory, so that a full disk does not make a training fail."""
+    archive = io.BytesIO()
+    save(archive)
+    return archive.getvalue()
 
 
-def predictions_csv(by_label: dict[str, Predictions], **about: str) -> str:
+def predictions_csv(by_label: dict[str, Predictions], **about: object) -> str:
     """All of them as CSV text; `about` are columns before them that say the same in each row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, "method", *COLUMNS, "probability"])
-    for label, each in by_label.items():
-        writer.writerows([*about.values(), label, *row, each.probability] for row in each.rows())
-    return text.getvalue()
+    rows = ((*about.values(), name, *row, each.probability) for name, each in by_label.items() for row in each.rows())
+    return csv_text([*about, "method", *COLUMNS, "probability"], rows)

@@ -28,7 +28,7 @@ from labseq_core.experiments.results.predictions import Predictions, archive_byt
 from labseq_core.experiments.run.live_accuracy import LiveAccuracy
 from labseq_core.experiments.run.memory import peak_megabytes, reset_peak
 from labseq_core.explain.confidence import Answers, answers
-from labseq_core.explain.sparsity import used_share
+from labseq_core.explain.sparsity import used_of, used_share
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
@@ -80,7 +80,7 @@ def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int |
         return TaskOutcome(
             {"data_hash": data_hash_of(config), "tried": _held_out_score(learner, choice, values, parts, report)}
         )
-    fit = _Fit(learner, report)
+    fit = _Fit(learner, report, choice.decoding)
     watched = parts.dev if choice.watches_development else None
     fit.run(parts.encoded, parts.train.labels, parts.held_out, dev=watched)
     facts, development, dev_scores = {"data_hash": data_hash_of(config)}, None, None
@@ -104,8 +104,8 @@ def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
 class _Fit:
     """A fit seen from outside: tells how far it is and how accurate, and raises `Cancelled` out of it when asked to stop."""
 
-    def __init__(self, learner: SequenceLearner, report: Report):
-        self.learner, self.report = learner, report
+    def __init__(self, learner: SequenceLearner, report: Report, decode: str):
+        self.learner, self.report, self.decode = learner, report, decode
         self.seconds = 0.0  # that training took
         self._last: Progress | None = None
 
@@ -117,7 +117,7 @@ class _Fit:
         dev: Sequences | None = None,
     ) -> None:
         """Train. held_out: features and labels of other sequences, on which the accuracy is followed."""
-        self._live, begin = LiveAccuracy(*held_out), time.perf_counter()
+        self._live, begin = LiveAccuracy(*held_out, self.decode), time.perf_counter()
         self.learner.fit(encoded, labels, dev=dev, callback=self._hear)
         self.seconds = time.perf_counter() - begin - self._live.seconds
 
@@ -144,7 +144,7 @@ def _held_out_score(
 ) -> dict:
     """A combination within cross-validation: trained without a tenth of the training set, scored on it."""
     inside, outside = held_out(len(parts.train))
-    labels, fit = parts.train.labels, _Fit(learner, report)
+    labels, fit = parts.train.labels, _Fit(learner, report, choice.decoding)
     others, truth = parts.encoded.select(outside), [labels[place] for place in outside]
     fit.run(parts.encoded.select(inside), [labels[place] for place in inside], (others, truth))
     predicted = learner.predict(others, choice.decoding)
@@ -194,6 +194,7 @@ def _tested(
         "temperature": temperature,
         "n_train_sequences": len(parts.train),
         "n_train_tokens": parts.train.n_tokens,
+        "used_of": used_of(learner),
         **tested.scores("model", "timing"),
     }
     confusion = confusion_of(tested.labels)

@@ -29,7 +29,7 @@ from labseq_core.experiments.plan.tasks import Task, tasks_of
 from labseq_core.experiments.plan.variant import MethodChoice
 from labseq_core.experiments.results.collecting import collect, final_tasks
 from labseq_core.experiments.results.predictions import Predictions
-from labseq_core.experiments.run.engine import KINDS
+from labseq_core.experiments.run.active_run import KINDS
 from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.service import run_row
 from labseq_core.experiments.store.run_archive import ARTEFACTS, RUN_FILE

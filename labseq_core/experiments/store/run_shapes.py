@@ -84,7 +84,12 @@ def outcome_shape(config: ExperimentConfig, task: Task) -> Shape:
     choice = config.methods[task.method]
     # Of these, rows of early versions say nothing.
     metrics = {name: _metric(name) for name in METRICS}
-    later = {"decode": one_of(choice.decoding), "noise": one_of(choice.noise), "n_train_sequences": whole()}
+    later = {
+        "decode": one_of(choice.decoding),
+        "noise": one_of(choice.noise),
+        "n_train_sequences": whole(),
+        "used_of": line(),
+    }
     found: dict[str, Shape] = {
         "row": record(
             {

@@ -13,7 +13,6 @@ from labseq_core.chain import path_scores, refuse_forbidden
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
 from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.learners.boosting.development import Development
 from labseq_core.learners.boosting.rounds import (
@@ -27,6 +26,7 @@ from labseq_core.learners.boosting.rounds import (
     round_numbers,
 )
 from labseq_core.learners.cost import rounds_cost
+from labseq_core.learners.inputs import Labels, encode_input, flat_labels, labels_of
 from labseq_core.learners.options import Option
 from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.linear import LinearWeights
@@ -151,8 +151,8 @@ class BoostingLearner(LinearLearner):
 
     def booster_at(self, X, y: Labels | None, rounds: int) -> Booster:
         """The state of training on X, y after so many rounds of this model."""
-        encoded = _encode(X, self.vocabulary_, self.template_)
-        labels = self._known_labels(_flat_labels(_labels_of(X, y), encoded.offsets))
+        encoded = encode_input(X, self.vocabulary_, self.template_)
+        labels = self._known_labels(flat_labels(labels_of(X, y), encoded.offsets))
         return self._booster(encoded, labels, self.weights_after(rounds))
 
     def _rows_before(self) -> list[tuple]:

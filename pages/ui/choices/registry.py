@@ -74,6 +74,8 @@ class Compare(PageChoices, page="compare"):
     view = OneOf("view")
     score = OneOf("score", within={view: ("Measures", "Significance", "Learning curve")})
     metric = OneOf("metric", within={view: ("Measures",)})
+    pairs = OneOf("pairs", within={view: ("Significance",)})
+    quality = OneOf("quality", within={view: ("Sparsity",)})
     method = OneOf("method", within={view: ("Labels",)})
     cell = OneOf("cell", within={view: ("Labels",)}, stays=True)
     mistakes = Number("mistakes", about=(RUN, method, cell), within={view: ("Labels",)})

@@ -12,15 +12,16 @@ from labseq_core.learners.registry import find_method, method_options
 
 def short_names(choices: Sequence[MethodChoice]) -> dict[str, str]:
     """By label: "loose", "tight" and "exact" for three models of one method that differ in their bound only."""
-    several = len({choice.method for choice in choices}) > 1
-    names = {}
+    said = {}
     for choice in choices:
-        title = find_method(choice.method).title
         own = _aspects(choice, "=")
         beside = [_aspects(other, "=") for other in choices if other.method == choice.method]
-        differences = ", ".join(own[name] for name in own if len({other[name] for other in beside}) > 1)
-        names[choice.label] = f"{title} ({differences})" if several and differences else differences or title
-    return names
+        different = [own[name] for name in own if len({other[name] for other in beside}) > 1]
+        said[choice.label] = ", ".join(filter(None, different))
+    titles = {choice.label: find_method(choice.method).title for choice in choices}
+    if len(set(titles.values())) == 1 and all(said.values()):
+        return said
+    return {label: f"{title} ({said[label]})" if said[label] else title for label, title in titles.items()}
 
 
 def short_summary(run: RunResult) -> list[dict]:
@@ -32,18 +33,22 @@ def short_summary(run: RunResult) -> list[dict]:
 def card_name(choice: MethodChoice) -> str:
     """All that is not usual: "HM-SVM · poly:2 · C 1"."""
     own, usual = (_aspects(each, " ") for each in (choice, MethodChoice(choice.method)))
-    return " · ".join([find_method(choice.method).title, *(own[name] for name in own if own[name] != usual[name])])
+    return " · ".join(
+        [find_method(choice.method).title, *(own[name] for name in own if own[name] not in ("", usual[name]))]
+    )
 
 
 def _aspects(choice: MethodChoice, sign: str) -> dict[str, str]:
-    """Everything that a variant chooses, in words, by its name. sign: between an option and its value."""
+    """Everything that a variant chooses, in words, by its name; nothing for what goes without saying. sign: between an option
+    and its value.
+    """
     own = {name: _option_words(choice, option, sign) for name, option in method_options(choice.method).items()}
     return own | {
-        "search": "tuned" if choice.search == TUNE else "not tuned",
+        "search": "tuned" if choice.search == TUNE else "",
         "decode": choice.decoding,
-        "features": choice.features.label if choice.features else "common features",
-        "sequences": f"{choice.sequences or 'all'} training sequences",
-        "noise": f"label noise {shown_value(choice.noise)}" if choice.noise else "no label noise",
+        "features": choice.features.label if choice.features else "",
+        "sequences": f"{choice.sequences} training sequences" if choice.sequences else "",
+        "noise": f"label noise {shown_value(choice.noise)}" if choice.noise else "",
     }
 
 
@@ -51,6 +56,8 @@ def _option_words(choice: MethodChoice, option: Option, sign: str) -> str:
     listed = choice.search if isinstance(choice.search, dict) else {}
     if option.name in listed:
         return f"{option.name} of {', '.join(map(shown_value, listed[option.name]))}"
+    if option.name in choice.tried:
+        return ""
     value = shown_value(choice.options.get(option.name, option.plain(option.default)))
     speaks_for_itself = option.kind == "kernel" or (option.kind == "choice" and None not in option.choices)
     return value if speaks_for_itself else f"{option.name}{sign}{value}"

@@ -8,8 +8,9 @@ import time
 from dataclasses import dataclass
 
 from labseq_core import LabSeqError
+from labseq_core.csv_text import table_csv
 from labseq_core.experiments import RunSummary, count_runs, list_runs
-from labseq_core.experiments.results.run_results import TOKEN_MODE, table_csv
+from labseq_core.experiments.results.run_results import TOKEN_MODE
 from pages.ui import cached as caching
 from pages.ui.drawing.imported import with_mark
 from pages.ui.memory import FinishedRun
@@ -19,7 +20,7 @@ OURS = "comes with LabSeq"
 # As people say it: what the store calls it.
 STATES = {
     "finished": "done", "running": "running", "waiting": "queued", "failed": "failed", "cancelled": "cancelled",
-    "interrupted": "dead",
+    "interrupted": "dead", "damaged": "damaged",
 }  # fmt: skip
 _WORDS = {state: word for word, state in STATES.items()}
 
@@ -84,6 +85,7 @@ def _searched(run: FinishedRun) -> str:
 def run_row(run: RunSummary) -> dict:
     """What the table says of a run."""
     state = _WORDS[run.state] + (f", {run.fraction:.0%}" if run.state == "running" else "")
+    state += ", not resumed any more" if run.left_alone else ""
     best = _best(run if run.state == "done" else None)
     return {
         "pinned": "★" if run.pinned else "", "begun": moment(run.created), "corpus": caching.corpus_name(run.dataset),

@@ -64,10 +64,10 @@ def predicted(run: FinishedRun, label: str, sentence: int) -> list[str]:
 
 @cache_shared(max_entries=64, show_spinner="Comparing with the training observations")
 def influence(run: FinishedRun, label: str, sentence: int, position: int, for_label: str | None) -> Influence:
-    """What training observations say for a label of a token. Shared: not to be changed."""
+    """What training observations say for a label of a token, unless told the one it is given. Shared: not to be changed."""
     own = new_observations(run, label).select([sentence])
-    learner = caching.trained(run, label)
-    return influences(learner, training_view(run, label), gp_coefficients(run, label), own, position, for_label)
+    learner, wanted = caching.trained(run, label), for_label or predicted(run, label, sentence)[position]
+    return influences(learner, training_view(run, label), gp_coefficients(run, label), own, position, wanted)
 
 
 @cache_shared(max_entries=16, show_spinner=False)

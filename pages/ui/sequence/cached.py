@@ -13,6 +13,7 @@ from labseq_core.explain import (
     contributions,
     needs_training_data_to_vote,
     observation_votes,
+    posterior_contributions,
     read_sequence,
     sentence_of,
     training_places,
@@ -56,7 +57,7 @@ def _reading(
     run: FinishedRun, label: str, number: int, words: tuple[str, ...] | None, force: tuple[int, str] | None
 ) -> Reading:
     learner, one = caching.trained(run, label), _sentence(run, number, words)
-    return read_sequence(learner, one, dict([force]) if force else None)
+    return read_sequence(learner, one, dict([force]) if force else None, run.config.variant(label).decoding)
 
 
 def reading(asked: Asked, label: str, force: tuple[int, str] | None = None) -> Reading:
@@ -89,9 +90,13 @@ def _why(
     return contributions(learner, one, chosen, rival, _votes(run, label))
 
 
-def why(asked: Asked, label: str, chosen: list[str], rival: list[str]) -> Contributions:
-    """Why a model prefers one labelling of it to another. Shared: not to be changed."""
-    return _why(asked.run, label, asked.number, asked.words, tuple(chosen), tuple(rival))
+def why(asked: Asked, label: str, position: int, rival: str) -> Contributions:
+    """Why a model gives a position the label it does, and not another. Shared: not to be changed."""
+    own = reading(asked, label)
+    chosen = own.labels_through(position, own.labels[position]) if own.by_posterior else own.labels
+    through = own.labels_through(position, rival)
+    found = _why(asked.run, label, asked.number, asked.words, tuple(chosen), tuple(through))
+    return posterior_contributions(found, own, position) if own.by_posterior else found
 
 
 @cache_copied(max_entries=64, show_spinner="Looking for these observations in the training data")

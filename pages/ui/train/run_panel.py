@@ -125,7 +125,11 @@ def what_is_left(now: RunStatus) -> None:
     if now.state == "cancelled":
         st.warning(f"This run was cancelled. {kept}", icon=":material/stop_circle:")
     elif now.state == "dead":
-        st.warning(f"This run was interrupted: the process that ran it has ended. {kept}", icon=":material/power_off:")
+        alone = f" {_sentence(now.left_alone)}." if now.left_alone else ""
+        cause = f"This run was interrupted: the process that ran it has ended.{alone}"
+        st.warning(f"{cause} {kept}", icon=":material/power_off:")
+    elif now.state == "damaged":
+        st.error(f"{_sentence(now.message)}.", icon=":material/error:")
     else:
         st.error(f"{_sentence(now.error or now.message).rstrip('.')}. {kept}", icon=":material/error:")
 

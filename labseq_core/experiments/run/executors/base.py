@@ -28,7 +28,7 @@ class Job:
 
 
 class WorkerLost(Exception):
-    """The worker died before it was done. Nothing is known of the task: it may be tried again."""
+    """The worker died before it was done. Nothing is known of the task: it may be tried again. The text says how it died."""
 
 
 class Executor(Protocol):
@@ -44,6 +44,9 @@ class Executor(Protocol):
 
     def cancel(self, job_id: str) -> None:
         """Stop a job within two seconds."""
+
+    def trouble(self) -> str | None:
+        """Why no job can be performed any more, neither those at work nor others: who wants one needs another executor."""
 
     def tick(self) -> None:
         """Called about once a second."""
