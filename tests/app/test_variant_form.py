@@ -1,4 +1,4 @@
-"""The form is a list of variants: what can be done with them, by cards, menus, sweeps and links."""
+"""The form is a list of variants: what can be done with them, by cards, sweeps and links."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_done_is_not_offered(open_page):
             app.button(key=f"variant.{place}.{name}").disabled for name in ("Move up", "Move down", "Duplicate")
         ]
         assert disabled == [up, down, False]
-    full = open_page("train", dataset="toy-pos", variant=[*MANY, "hmm"])
+    full = open_page("train", dataset="toy-pos", variant=[*MANY, "hmm", *USUAL])
     assert len(cards(full)) == MAX_METHODS + 1
     assert any(f"choose 1 to {MAX_METHODS}" in told for told in problems(full))
     remove(full, MAX_METHODS)

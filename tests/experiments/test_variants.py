@@ -91,6 +91,11 @@ def test_wrong_variants_are_told(wrong, said):
         MethodChoice.parse(wrong)
 
 
+def test_a_whole_number_may_be_larger_than_any_float():
+    text = f"perceptron:seed={'9' * 400}"
+    assert MethodChoice.parse(text).on_command_line() == text
+
+
 def test_each_variant_is_trained_and_decoded_as_it_says():
     corpus, crf = load_dataset("toy-pos"), {"max_iter": 30}
     variants = (
