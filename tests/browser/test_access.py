@@ -22,8 +22,8 @@ PAGES = (
     "/sequence?run=default:abstention&words=she+went+home",
     "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",
-    "/data?bring=true", "/compare?view=Measures", "/abstain?below=Reliability", "/inside?weights=L1+path",
-    "/compare?view=Sparsity&run=default:l1-path",
+    "/data?bring=true", "/compare?view=Measures", "/compare?view=Sparsity&run=default:l1-path",
+    "/abstain?below=Reliability", "/inside?weights=L1+path",
 )  # fmt: skip
 # Pages that differ little from another one: with the full suite.
 SELDOM = {
