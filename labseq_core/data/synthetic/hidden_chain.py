@@ -104,10 +104,8 @@ class HiddenChain:
         most probable of all is the best, after at most 1 / P(best) beginnings of each length.
         """
         node = np.exp(log_likelihoods - log_likelihoods.max(axis=1, keepdims=True))  # up to a factor per position
-        ahead = [
-            node[-1] * self.stop
-        ]  # [s]: all that follows from this position on, up to a factor; last position first
-        onward = []  # [s]: the same from the next position on, after state s here
+        # Up to a factor, last position first: [s], all that follows from a position on, and from the next on after state s.
+        ahead, onward = [node[-1] * self.stop], []
         for own in node[-2::-1]:
             onward.append(self.transition @ ahead[-1])
             ahead.append(own * onward[-1] / onward[-1].max())
