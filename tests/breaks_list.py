@@ -787,7 +787,7 @@ PAGES = [
     ),
     Break(
         "back",
-        "pages/ui/choices/visit.py",
+        "pages/ui/choices/url.py",
         "if page == self.page and not",
         "if page != self.page and not",
         "the browser's Back button does not take a choice back",
@@ -804,7 +804,7 @@ PAGES = [
     ),
     Break(
         "two-quick-clicks",
-        "pages/ui/choices/visit.py",
+        "pages/ui/choices/url.py",
         "UNDER_WAY = 0.5",
         "UNDER_WAY = 0.0",
         "of two quick clicks the first is lost",
@@ -812,7 +812,7 @@ PAGES = [
     ),
     Break(
         "closed-view",
-        "pages/ui/choices/visit.py",
+        "pages/ui/choices/url.py",
         "            self.texts(place)\n            self._put",
         "            self._put",
         "what a link says of a view that is closed at first is lost",
@@ -894,7 +894,7 @@ PAGES = [
     ),
     Break(
         "late-address",
-        "pages/ui/choices/visit.py",
+        "pages/ui/choices/url.py",
         "if in_url in self.older.get(place, ()) and",
         "if False and",
         "a number that is typed, and a click elsewhere that ends it: the number is lost",

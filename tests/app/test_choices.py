@@ -24,11 +24,18 @@ from pages.ui.choices.registry import (
     Train,
     check_names,
 )
-from pages.ui.choices.visit import UNDER_WAY
+from pages.ui.choices.url import UNDER_WAY
 from pages.ui.learn.lessons import LESSONS
 from pages.ui.learn.properties import PROPERTIES
 from tests.app.conftest import problems
 from tests.conftest import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def no_runs(monkeypatch, tmp_path) -> None:
+    """Runs of other tests would be shown in place of the default results."""
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
+
 
 # Where all widgets of a page are to be seen.
 SEEN_WITH = {
@@ -223,13 +230,13 @@ def test_no_name_is_declared_twice():
 
 
 def test_only_choices_are_in_the_url_and_no_other_widget_has_their_key():
-    """One mechanism: nothing but `visit.py` writes the URL, and no widget is bound to it by Streamlit."""
+    """One mechanism: nothing but `url.py` writes the URL, and no widget is bound to it by Streamlit."""
     names = {choice.name for choices in (*CHOICES.values(), EVERYWHERE) for choice in choices}
     keys: Counter[str] = Counter()
     for path in sorted((REPOSITORY / "pages").rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         assert "bind=" not in source, path.name
-        assert "query_params[" not in source or path.name == "visit.py", path.name
+        assert "query_params[" not in source or path.name == "url.py", path.name
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") != "Registry":
                 given = [each.value for each in node.keywords if each.arg == "key"]

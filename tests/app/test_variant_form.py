@@ -10,7 +10,7 @@ from labseq_core.data.uploads import store_upload
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.config import MAX_METHODS
 from labseq_core.learners.registry import METHODS
-from pages.ui.choices import visit
+from pages.ui.choices import url
 from pages.ui.choices.variant_names import card_name, short_names
 from pages.ui.train.sweep import _names, _worth_trying, swept
 from pages.ui.train.variants import USUAL
@@ -293,7 +293,7 @@ def test_an_address_that_is_late_takes_no_variant_back(open_page, monkeypatch):
     app.query_params.update(before)
     add(app, "naive-bayes")
     assert given(app) == ["crf", "hmm", "maxent", "naive-bayes"]
-    monkeypatch.setattr(visit, "UNDER_WAY", 0.0)
+    monkeypatch.setattr(url, "UNDER_WAY", 0.0)
     app.query_params.clear()
     app.query_params.update(before)
     app.run()

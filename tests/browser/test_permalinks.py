@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice
 from labseq_core.experiments.store.run_store import RunStore
-from pages.ui.choices.visit import UNDER_WAY
+from pages.ui.choices.url import UNDER_WAY
 from tests.browser.conftest import new_profile
 from tests.browser.screen import differences, enter, numbers, pick, pill, press, shown, slide, tab, toggle
 from tests.browser.server import Dashboard, settle

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui.choices.visit import Place, Visit, visit
+from pages.ui.choices.url import Place, Visit, visit
 
 Option = TypeVar("Option")
 Bound = TypeVar("Bound", int, float)

@@ -11,7 +11,7 @@ from typing import ClassVar
 import streamlit as st
 
 from pages.ui.choices.choice import Asked, Choice, Number, OneOf, SeveralOf, Switch, Text, Texts
-from pages.ui.choices.visit import visit
+from pages.ui.choices.url import visit
 
 Views = dict[OneOf, tuple[str, ...]]
 

@@ -8,7 +8,7 @@ from labseq_core.learners.registry import find_method
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.choices.registry import INSTEAD, RUN
-from pages.ui.choices.visit import visit
+from pages.ui.choices.url import visit
 from pages.ui.drawing.imported import imported_mark
 from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame.errors import shown_errors
