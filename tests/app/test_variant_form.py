@@ -300,6 +300,24 @@ def test_an_address_that_is_late_takes_no_variant_back(open_page, monkeypatch):
     assert given(app) == ["crf", "hmm"], "later it is the Back button"
 
 
+def test_a_click_on_a_card_that_the_back_button_took_away_does_nothing(open_page, monkeypatch):
+    app = open_card(open_page("train", variant=["crf", "hmm"]), 1)
+    monkeypatch.setattr(visit, "UNDER_WAY", 0.0)
+    app.query_params["variant"] = "crf"
+    choose(app, 1, "smoothing", "0.001")
+    assert problems(app) == []
+    assert given(app) == ["crf"]
+
+
+def test_odd_names_and_values_of_a_search_break_nothing(open_page):
+    app = open_card(open_page("train", variant=["crf:l2=0.1|1", "crf:self=1|2"]), 1)
+    choose(app, 1, "search", [])
+    assert given(app)[1] == "crf"
+    open_card(app, 0)
+    choose(app, 0, "l2.values", "  ")
+    assert given(app)[0] == "crf:l2=0.1|1|10", "no values are the usual ones"
+
+
 def test_another_corpus_for_testing_must_have_the_same_labels(open_page):
     lines = [b"Ana\tA\neats\tB\n\n", b"Eva\tA\nruns\tB\n\n", b"Leo\tA\nsings\tB\n\n"]
     first, second = (store_upload(b"".join(lines * times), f"{times}.conll") for times in (3, 4))

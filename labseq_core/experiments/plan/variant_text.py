@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
@@ -30,7 +30,7 @@ class VariantText:
     def __str__(self) -> str:
         return ":".join([self.method, *(f"{name}={value}" if value else name for name, value in self.given.items())])
 
-    def but(self, **texts: str) -> VariantText:
+    def but(self, texts: Mapping[str, str]) -> VariantText:
         """The same with other texts; an empty one takes a name out."""
         changed = {**self.given, **texts}
         return VariantText(self.method, {name: text for name, text in changed.items() if text or name not in texts})
@@ -47,7 +47,7 @@ def values_in(text: str) -> list[str]:
 
 def listed(values: Sequence[str]) -> str:
     """Values to try; a single one ends with the sign that makes it a list."""
-    return SEARCH.join(values) if len(values) > 1 else f"{values[0]}{SEARCH}"
+    return SEARCH.join(values) + (SEARCH if len(values) == 1 else "")
 
 
 def columns_text(columns: Sequence[str]) -> str:

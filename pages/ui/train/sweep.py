@@ -68,9 +68,10 @@ def _form() -> None:
 
 def swept(choice: MethodChoice, name: str, values: list[str]) -> list[str]:
     """The texts of variants that differ from this one in the option, one for each value."""
-    text, made = VariantText.read(choice.on_command_line()), {}
+    text = VariantText.read(choice.on_command_line())
+    made: dict[str, None] = {}  # in their order, each once
     for value in values:
-        changed = text.but(**variants.own_features(value) if name == "features" else {name: value})
+        changed = text.but(variants.own_features(value) if name == "features" else {name: value})
         made[MethodChoice.parse(str(changed)).on_command_line()] = None
     return list(made)
 

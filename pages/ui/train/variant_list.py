@@ -63,11 +63,11 @@ def _card(variant: variants.Typed, n_variants: int, columns: list[str], tune: bo
         # Its label must stay as it is: to Streamlit a popover with another label is another one, which is closed.
         card = st.popover(
             f"Options of variant {place + 1}", key=_key(place), on_change="rerun", icon=":material/tune:",
-            type="tertiary",
+            type="tertiary", help="Options",
         )  # fmt: skip
         st.button(
             f"Remove variant {place + 1}", key=f"variant.{place}.remove", icon=":material/close:", type="tertiary",
-            on_click=variants.remove, args=(place,),
+            help="Remove", on_click=variants.remove, args=(place,),
         )  # fmt: skip
     if card.open:
         with card:

@@ -78,12 +78,12 @@ class Typed:
 
     def replace(self, text: VariantText) -> None:
         texts = typed_texts()
-        texts[self.place : self.place + 1] = [without_defaults(str(text))]
-        put(texts)
+        if self.place < len(texts):
+            put([*texts[: self.place], without_defaults(str(text)), *texts[self.place + 1 :]])
 
-    def change(self, **texts: str) -> None:
+    def change(self, texts: Mapping[str, str]) -> None:
         """An empty text takes an option back to what is usual."""
-        self.replace(self.text.but(**texts))
+        self.replace(self.text.but(texts))
 
     def choice(self, kind: type[Kind], name: str, part: Part | None = None, **more: Any) -> Kind:
         """A widget whose value is a part of the text: by itself the value of the option of this name."""
@@ -96,7 +96,7 @@ class Typed:
         """One text in another form than the variant has it. put: gives the texts that follow from it, by name."""
         return Part(
             lambda: [value] if (value := read(self.text)) else [],
-            lambda texts: self.change(**put(texts[-1] if texts else "")),
+            lambda texts: self.change(put(texts[-1] if texts else "")),
         )
 
     def whole(self) -> Part:
@@ -113,9 +113,9 @@ class Typed:
 
         def change(texts: Sequence[str]) -> None:
             for method in texts:
-                known = {*method_options(method), *OF_VARIANTS} - (
-                    {"decode"} if not METHODS[method].probabilistic else set()
-                )
+                known = {*method_options(method), *OF_VARIANTS}
+                if not METHODS[method].probabilistic:
+                    known.remove("decode")
                 given = {name: value for name, value in self.text.given.items() if name in known}
                 self.replace(VariantText(method, given))
 
@@ -135,14 +135,15 @@ class Typed:
             tried = self.text.tried
             gone = dict.fromkeys((name for name in tried if name not in names), "")
             come = {name: listed(usual[name].split()) for name in names if name in usual and name not in tried}
-            self.change(**gone, **come)
+            self.change({**gone, **come})
 
         return Part(lambda: list(self.text.tried), change)
 
     def values_tried(self, name: str, usual: str) -> Part:
         """With spaces between them."""
         return self.part(
-            lambda text: " ".join(text.tried.get(name, [])), lambda values: {name: listed((values or usual).split())}
+            lambda text: " ".join(text.tried.get(name, [])),
+            lambda values: {name: listed(values.split() or usual.split())},
         )
 
     def features(self) -> Part:
@@ -151,5 +152,5 @@ class Typed:
     def columns(self) -> Part:
         return Part(
             lambda: list(columns_in(self.text.given.get("columns", ""))),
-            lambda names: self.change(columns=columns_text(names) if any(names) else ""),
+            lambda names: self.change({"columns": columns_text(names) if any(names) else ""}),
         )
