@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+SUM_TOLERANCE = 1e-6  # of probabilities of one token
 LARGEST = 1e200  # of numbers that come from outside: a sum of 1e100 of them is still a number
 
 

@@ -52,7 +52,9 @@ def pictures(seen: caching.PartOverview, about: dict) -> None:
             given = enumerate(caching.lengths(**about), start=1)
             return table_csv([{**about, "sequence": number, "tokens": length} for number, length in given])
 
-        csv_button("Lengths as CSV", lengths, "lengths", more=about)
+        with st.container(horizontal=True):
+            csv_button("Counts of lengths as CSV", seen.length_bins, "length-counts", more=about)
+            csv_button("All lengths as CSV", lengths, "lengths", more=about)
 
 
 def look_inside(info: DatasetInfo) -> None:
