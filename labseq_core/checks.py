@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 _BRIEF = 40  # letters of a text in a message
+SUM_TOLERANCE = 1e-6  # of probabilities of one token
 LARGEST = 1e200  # of numbers that come from outside: a sum of 1e100 of them is still a number
 
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from labseq_core.csv_text import table_csv
 from labseq_core.data.catalogue import DatasetInfo, fetch_dataset
 from pages.ui import cached as caching
 from pages.ui.choices import corpus as corpus_choice
@@ -46,7 +47,14 @@ def pictures(seen: caching.PartOverview, about: dict) -> None:
         st.header("How long the sequences are")
         alt = f"Sequence lengths, from {seen.shortest} to {seen.longest} tokens"
         charts.draw(charts.length_histogram(seen.length_bins), "lengths", alt)
-        csv_button("Lengths as CSV", seen.length_bins, "lengths", more=about)
+
+        def lengths(**about: str) -> str:
+            given = enumerate(caching.lengths(**about), start=1)
+            return table_csv([{**about, "sequence": number, "tokens": length} for number, length in given])
+
+        with st.container(horizontal=True):
+            csv_button("Counts of lengths as CSV", seen.length_bins, "length-counts", more=about)
+            csv_button("All lengths as CSV", lengths, "lengths", more=about)
 
 
 def look_inside(info: DatasetInfo) -> None:

@@ -10,9 +10,8 @@ from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
 from labseq_core.chain.recursions import batch
 from labseq_core.chain.recursions.scores import subtract_path_counts
 from labseq_core.chain.recursions.sums import exponentiate_edges
-from labseq_core.checks import LabSeqError, as_label_indices, require_labellings
+from labseq_core.checks import SUM_TOLERANCE, LabSeqError, as_label_indices, require_labellings
 
-SUM_TOLERANCE = 1e-6  # of probabilities of one token
 LARGEST_SUM = 1e11  # of scores along a sequence; there neighbouring floats differ by 1.5e-5
 
 

@@ -63,7 +63,7 @@ class Sequences:
         return np.diff(self.offsets)
 
     def length_bins(self, most: int = 30) -> list[dict[str, int]]:
-        """How many sequences have lengths "from" .. "to", in bins of equal and round width, at most so many and two."""
+        """How many sequences have lengths "from" .. "to", in bins of equal and round width, at most so many and one."""
         lengths = self.lengths
         shortest, longest = int(lengths.min()), int(lengths.max())
         round_widths = (digit * 10**power for power in count() for digit in (1, 2, 5))

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labseq_core.chain.inference import SUM_TOLERANCE
-from labseq_core.checks import require
+from labseq_core.checks import SUM_TOLERANCE, require
 from labseq_core.evaluation.abstention import _flat, top_labels
 from labseq_core.evaluation.label_pairs import Labellings, LabelPairs, pair_up
 from labseq_core.evaluation.metric import Metric

@@ -96,6 +96,11 @@ def overview(dataset: str, part: str) -> PartOverview:
     )  # fmt: skip
 
 
+def lengths(dataset: str, part: str) -> list[int]:
+    """Of all sequences of a part."""
+    return getattr(load_dataset(dataset), part).lengths.tolist()
+
+
 def _column_row(name: str, column: Column) -> dict:
     if isinstance(column, np.ndarray):
         given = column[np.isfinite(column)]

@@ -24,6 +24,7 @@ COUNTED = (  # folders and files
     "chain", "data", "features", "kernels", "scoring", "losses", "solvers", "learners", "evaluation",
     "compiling/routines.py",  # how sums may be reordered and products contracted
     "progress.py",  # whether a fit goes on
+    "csv_text.py",  # what a cell of a table says
     "explain/confidence.py", "explain/sparsity.py",  # columns of a row
     "experiments/plan/config.py", "experiments/plan/variant.py", "experiments/plan/tasks.py",
     "experiments/run/one_task.py",
@@ -41,6 +42,7 @@ NOT_COUNTED = {
     "compiling/threads.py": "shares out work; numbers do not depend on how (tested)",
     "places.py": "where files lie",
     "data/limits.py": "how large an upload may be",
+    "data/guarded_uploads.py": "which process reads an upload",
     "learners/cost.py": "estimates time and memory; a fit does not ask",
     "learners/plugins.py": "finds methods whose own sources are among the versions",
     "experiments/run/memory.py": "measures the machine",

@@ -227,8 +227,8 @@ def length_histogram(bins: list[dict]) -> go.Figure:
     ranges = [f"{each['from']} to {each['to']}" if each["to"] > each["from"] else f"{each['from']}" for each in bins]
     figure = go.Figure(
         go.Bar(
-            x=[each["from"] for each in bins], y=[each["sequences"] for each in bins], offset=-0.5,
-            width=[each["to"] - each["from"] + 1 for each in bins], customdata=ranges,
+            x=[each["from"] for each in bins], y=[each["sequences"] for each in bins], customdata=ranges,
+            width=[each["to"] - each["from"] + 1 for each in bins], offset=-0.5,
             marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
             hovertemplate="%{customdata} tokens: %{y:,} sequences<extra></extra>",
         )
