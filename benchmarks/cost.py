@@ -11,7 +11,6 @@ Seconds are those of the processor, of one thread, so that other work on the mac
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ import numba
 
 from benchmarks.measuring import say
 from labseq_core.cli import OneLineParser
+from labseq_core.csv_text import csv_text
 from labseq_core.data.catalogue import load_dataset
 from labseq_core.experiments import FeatureChoice, MethodChoice
 from labseq_core.experiments.plan.cost import data_size, fit_cost
@@ -91,10 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"{method} ...")
         rows += measured(method)
     if options.csv:
-        with open(Path(options.csv), "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        text = csv_text(COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+        Path(options.csv).write_text(text, encoding="utf-8", newline="")
     show(rows)
 
 

@@ -23,6 +23,7 @@ from benchmarks.quoted import QUOTED
 from benchmarks.searches import SEARCHES, Problem, best_of
 from labseq_core import FeatureTemplate, LabSeqError, load_dataset
 from labseq_core.cli import OneLineParser
+from labseq_core.csv_text import csv_text, plain_cell
 from labseq_core.data.catalogue import dataset_info
 from labseq_core.warm_up import ahead
 
@@ -99,19 +100,18 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or FIELDS) != FIELDS:
+        reader = csv.reader(file)
+        if tuple(next(reader, FIELDS)) != FIELDS:
             raise LabSeqError(f"{path.name} is not a table that this benchmark wrote; choose another --output")
-        return list(reader)
+        return [dict(zip(FIELDS, map(plain_cell, row))) for row in reader]
 
 
 def append_row(path: Path, row: dict[str, str]) -> None:
-    new = not path.exists() or path.stat().st_size == 0
+    text = csv_text(FIELDS, [[row[name] for name in FIELDS]])
+    if path.exists() and path.stat().st_size > 0:
+        text = text.partition("\n")[2]  # it has a header
     with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+        file.write(text)
 
 
 def wanted(only: str | None) -> Iterator[tuple[Corpus, str]]:

@@ -170,8 +170,11 @@ class LoadedArrays(Mapping[str, np.ndarray]):
         """Numbers of the given shape (None: any size), finite unless `infinite`: then NaN and infinity may be among them."""
         array = self._of_shape(name, np.float64, shape)
         require(infinite or bool(np.isfinite(array).all()), f"{name} holds what is no finite number")
-        small = infinite or bool((np.abs(array) <= LARGEST_NUMBER).all())
-        require(small, f"{name} holds numbers beyond {LARGEST_NUMBER:g}")
+        low, high = (array.min(), array.max()) if array.size else (0.0, 0.0)
+        require(
+            infinite or -LARGEST_NUMBER <= low <= high <= LARGEST_NUMBER,
+            f"{name} holds numbers beyond {LARGEST_NUMBER:g}",
+        )
         return array
 
     def positive(self, name: str, *shape: int | None, above: float = 0.0) -> np.ndarray:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 _BRIEF = 40  # letters of a text in a message
+LARGEST = 1e200  # of numbers that come from outside: a sum of 1e100 of them is still a number
 
 
 class LabSeqError(ValueError):
@@ -43,12 +46,37 @@ def as_floats(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> np.
     array = np.ascontiguousarray(value, dtype=np.float64)
     fits = array.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, array.shape))
     require(fits, f"{name} has shape {array.shape}, expected {_shape_words(shape)}")
-    # One pass: NaN and +inf are exactly the values for which `x < inf` is false.
+    # NaN and +inf are exactly the values for which `x < inf` is false.
     require(
         bool((array < np.inf).all()),
         f"{name} contains NaN or +inf; only finite values and -inf (forbidden) are allowed",
     )
+    beyond = (np.abs(array) > LARGEST) & (array > -np.inf)
+    if beyond.any():
+        raise LabSeqError(f"{name} contains {array[beyond][0]:g}; scale it to between {-LARGEST:g} and {LARGEST:g}")
     return array
+
+
+def require_texts(what: str, values: Sequence[str], offsets: np.ndarray) -> None:
+    """Tokens or labels of a flat batch, one a position, are strings that can be written down."""
+    try:
+        "".join(values).encode()
+    except (TypeError, UnicodeEncodeError):
+        place, fault = next((place, fault) for place, value in enumerate(values) if (fault := text_fault(value)))
+        sequence = int(np.searchsorted(offsets, place, side="right")) - 1
+        where = f"sequence {sequence}, token {place - offsets[sequence]}"
+        raise LabSeqError(f"{where}: the {what} {fault}") from None
+
+
+def text_fault(value: object) -> str:
+    """What is wrong with a name of anything, and what to do; nothing if it is a string that can be written down."""
+    if not isinstance(value, str):
+        return f"is {value!r} of type {type(value).__name__}; give a string"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return f"{value!a} has half a surrogate pair (\\ud800 to \\udfff); write the character itself"
+    return ""
 
 
 def as_offsets(name: str, value: ArrayLike, n_positions: int) -> np.ndarray:

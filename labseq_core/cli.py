@@ -14,8 +14,9 @@ from labseq_core.commands import corpora, models, reproducing, running, system
 from labseq_core.worker_processes import WITH_VARIABLE
 
 METHODS_HELP = (
-    "methods separated by commas, options after colons, values to choose from with | between them: "
-    "'crf:l2=0.1,hmm,gps:kernel=poly:2:l2=0.3|1|3'"
+    "variants separated by commas, a method and its options after colons, values to choose from with | between them: "
+    "'crf:l2=0.1,hmm,gps:kernel=poly:2:l2=0.3|1|3'; besides options: decode=viterbi or posterior, features=S1 (window, bins, "
+    "columns with +, joint), sequences=100 of the training set, noise=0.1 (share of training labels replaced), search=tune"
 )
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
@@ -170,6 +171,13 @@ def _comparison_commands(commands) -> None:
     compare.add_argument("--folds", type=int, default=0, help="folds of cross-validation; 0: train and test part")
     compare.add_argument("--seed", type=int, default=0)
     compare.add_argument("--sequences", type=int, default=0, help="only the first so many of the training part; 0: all")
+    compare.add_argument(
+        "--test-dataset", default="", help="test on the test set of this corpus, which has the same labels"
+    )
+    compare.add_argument(
+        "--tune", action="store_true",
+        help="choose the main options of every method on development data, with the same number of trainings for each",
+    )  # fmt: skip
     compare.add_argument("--metrics", help=f"columns of the table, separated by commas: {', '.join(METRICS)}")
     compare.add_argument("--calibrate", action="store_true", help="scale scores to the development part (temperature)")
     compare.add_argument("--csv", help="write the scores to this file")

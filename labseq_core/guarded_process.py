@@ -140,6 +140,8 @@ def main() -> None:
         messages.write(json.dumps(message) + "\n")
         messages.flush()
 
+    if hasattr(os, "nice"):
+        os.nice(10)  # the pages come first
     request = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_the_caller, daemon=True).start()
     module, name = request["function"]

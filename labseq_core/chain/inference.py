@@ -12,6 +12,9 @@ from labseq_core.chain.recursions.scores import subtract_path_counts
 from labseq_core.chain.recursions.sums import exponentiate_edges
 from labseq_core.checks import LabSeqError, as_label_indices, require_labellings
 
+SUM_TOLERANCE = 1e-6  # of probabilities of one token
+LARGEST_SUM = 1e11  # of scores along a sequence; there neighbouring floats differ by 1.5e-5
+
 
 @dataclass(frozen=True)
 class Posterior:
@@ -23,9 +26,37 @@ class Posterior:
     )
     in_log_domain: np.ndarray  # (sequences,) bool: scores out of the range of the scaled recursion
 
+    potentials: ChainPotentials
+
     @property
     def node_marginals(self) -> np.ndarray:
+        """p(y_t = s), (positions, S); an error where scores are too large for probabilities."""
+        self.require_digits()
         return self.statistics.node
+
+    def require_digits(self) -> None:
+        """That scores are known well enough for probabilities, which are e to the power of their differences.
+
+        A sum of scores of size M is known to about M · 1e-16, so that this is the relative error of probabilities. It is at
+        most 1e-5 here; at M = 1e14 some probabilities would be 1.07. What counts are the highest scores at each position, and
+        log Z: forbidding labels by -1e30 costs no digits.
+        """
+        scores = self.potentials
+        at_position = _size(scores.node.max(axis=1)) + _size(scores.edge_matrices.max(axis=(1, 2)))
+        ends = _size(scores.start.max()) + _size(scores.stop.max())
+        sums = np.add.reduceat(at_position, scores.offsets[:-1]) + ends if len(scores) else np.zeros(0)
+        largest = np.maximum(sums, np.abs(self.log_partition)).max(initial=0.0)
+        even = np.abs(self.statistics.node.sum(axis=1) - 1.0) <= SUM_TOLERANCE
+        if largest > LARGEST_SUM or not even.all():
+            raise LabSeqError(
+                f"the scores of a sequence sum up to {largest:.2g}, so that float64 has no digits left for probabilities; "
+                "scale attribute values or scores down"
+            )
+
+
+def _size(highest: np.ndarray) -> np.ndarray:
+    """Its absolute value; 0 where all was forbidden."""
+    return np.where(highest > -np.inf, np.abs(highest), 0.0)
 
 
 @dataclass(frozen=True)
@@ -67,7 +98,7 @@ def forward_backward(potentials: ChainPotentials) -> Posterior:
     statistics = ChainStatistics.from_node_and_edge(
         marginals, edge_counts if stride else edge_counts[0], offsets, in_log_domain.sum()
     )
-    return Posterior(log_partition, statistics, in_log_domain)
+    return Posterior(log_partition, statistics, in_log_domain, potentials)
 
 
 def viterbi(potentials: ChainPotentials) -> BestLabelling:

@@ -9,12 +9,12 @@ import math
 import os
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labseq_core.checks import LabSeqError
-from labseq_core.commands.choices import feature_choice, method_choice
+from labseq_core.commands.choices import feature_choice
 from labseq_core.commands.progress import Bar
 from labseq_core.worker_processes import SCHEDULER_VARIABLE, start_ahead
 
@@ -29,18 +29,21 @@ def compare(chosen: argparse.Namespace) -> int:
     if not chosen.scheduler:
         start_ahead()  # to load takes a second: it does so while this process does
     from labseq_core.data.formats.source import read_text
-    from labseq_core.experiments import ExperimentConfig, notices
+    from labseq_core.experiments import ExperimentConfig, MethodChoice, notices
+    from labseq_core.experiments.plan.variant import TUNE
 
     if chosen.config:
         config = ExperimentConfig.from_yaml(read_text(chosen.config))
     else:
         if not (chosen.dataset and chosen.methods):
             raise LabSeqError("name a corpus with --dataset and methods with --methods, or give a configuration file")
-        methods = tuple(map(method_choice, chosen.methods.split(",")))
+        methods = tuple(map(MethodChoice.parse, chosen.methods.split(",")))
+        if chosen.tune:
+            methods = tuple(choice if choice.search else replace(choice, search=TUNE) for choice in methods)
         metrics = tuple(chosen.metrics.split(",")) if chosen.metrics else ()
         config = ExperimentConfig(
             chosen.dataset, methods, feature_choice(chosen), chosen.folds, chosen.seed, metrics, chosen.calibrate,
-            chosen.sequences,
+            chosen.sequences, chosen.test_dataset,
         )  # fmt: skip
     for notice in notices():
         print(f"labseq: {notice}", file=sys.stderr)
@@ -107,6 +110,7 @@ def _seen(run_id: str, config: ExperimentConfig, bar: Bar) -> RunStatus:
 def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()) -> int:
     """The table of a finished run, for people or machines; and as files."""
     from labseq_core.experiments import result
+    from labseq_core.experiments.plan.decoding_words import decoding_line
     from labseq_core.experiments.results.run_results import IMPORTED
 
     run = result(run_id)
@@ -119,6 +123,7 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
         print(json.dumps(_finite(told), ensure_ascii=False, allow_nan=False))
         return 0
     print_table(run.summary(), metrics or run.config.metrics)
+    print(decoding_line(run.config.methods))
     for row in run.rows:
         if any(entry["label"] == row["label"] for entry in run.searches):
             print(f"{row['label']}, fold {row['fold'] + 1}: chosen {row['options']}")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import count
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
 
 _LISTED_AT_MOST = 10
+Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -63,3 +66,10 @@ class Alphabet:
         known = ", ".join(self.names[:_LISTED_AT_MOST]) or "none"
         more = len(self.names) - _LISTED_AT_MOST
         return LabSeqError(f"unknown name {name!r}; known are {known}" + (f" and {more} more" if more > 0 else ""))
+
+
+def distinct_rows(values: list[Value]) -> tuple[list[Value], np.ndarray]:
+    """The distinct values in order of appearance, and for each value its place among them."""
+    places: dict = defaultdict(count().__next__)
+    rows = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+    return list(places), rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
-from labseq_core.checks import LabSeqError, as_offsets, require
+from labseq_core.checks import LabSeqError, as_offsets, require, require_texts, text_fault
 
 Column = list[str] | np.ndarray  # strings, or float64 values (NaN: not given)
 
@@ -30,6 +30,12 @@ class Sequences:
             n_values = n_positions if column is None else len(column)
             fits = n_values == n_positions
             require(fits, f"{name} has {n_values} values for {n_positions} tokens; give one per token")
+        require_texts("token", self.flat_tokens, self.offsets)
+        require_texts("label", self.flat_labels or (), self.offsets)
+        for name, column in self.flat_columns.items():
+            require(not (fault := text_fault(name)), f"the name of a column {fault}")
+            if not isinstance(column, np.ndarray):
+                require_texts(f"value in column {name!r}", column, self.offsets)
 
     @classmethod
     def from_lists(
@@ -55,6 +61,17 @@ class Sequences:
     @property
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
+
+    def length_bins(self, most: int = 30) -> list[dict[str, int]]:
+        """How many sequences have lengths "from" .. "to", in bins of equal and round width, at most so many and two."""
+        lengths = self.lengths
+        shortest, longest = int(lengths.min()), int(lengths.max())
+        round_widths = (digit * 10**power for power in count() for digit in (1, 2, 5))
+        width = next(width for width in round_widths if width * most >= longest - shortest + 1)
+        first = shortest // width
+        counts = np.bincount(lengths // width - first).tolist()
+        lows = ((first + place) * width for place in range(len(counts)))
+        return [{"from": low, "to": low + width - 1, "sequences": n} for low, n in zip(lows, counts)]
 
     @cached_property
     def tokens(self) -> list[list[str]]:
@@ -113,7 +130,7 @@ class Dataset:
     citation: str = ""
     task: str = "token"  # "segment": BIO labels, judged by span F1; "token": judged by accuracy
 
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """All labels of the three parts, sorted."""
         distinct = {label for part in (self.train, self.dev, self.test) for label in part.flat_labels or ()}

@@ -6,15 +6,21 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from labseq_core.checks import LabSeqError, require
+from labseq_core.data.formats.cells import require_few_columns
 from labseq_core.data.formats.registry import FORMATS, choose_format, read_file
 from labseq_core.data.formats.source import DataError, base_name, read_bytes
-from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
+from labseq_core.data.limits import MAX_LABELS, MAX_UPLOAD_MEGABYTES, MAX_UPLOAD_TOKENS
+from labseq_core.data.parsed_upload import load_parsed, save_parsed
 from labseq_core.data.sequences import Dataset, Sequences
 from labseq_core.data.splitting import SEED, SHARES, split_fractions
 from labseq_core.places import private_directory, user_directory
@@ -24,12 +30,61 @@ _PREFIX = "upload:"
 _ID = re.compile(r"upload:([0-9a-f]{64})")
 _UNSAID_SPLIT = {"shares": [80, 10, 10], "seed": 0}  # of ids that say none; it never changes
 _LARGEST = MAX_UPLOAD_MEGABYTES << 20  # bytes, unpacked
+DATA, _SETTINGS, _PARSED = "data", "about.json", "parsed.npz"  # files of an upload; the last can be made again
+_STAGED, _STAGED_SECONDS = (
+    "new-",
+    3600.0,
+)  # begins the name of a folder that is being filled, which takes minutes at most
 _SEGMENT_LABEL = re.compile(r"O|[BIESLUM]-.+")
 
 
 def is_upload(name: str) -> bool:
     """Whether a dataset's name is meant as the id of an upload."""
     return isinstance(name, str) and name.startswith(_PREFIX)
+
+
+@dataclass(frozen=True)
+class ReadUpload:
+    """An uploaded file that has been read: its training, development and test set, and what is kept of it beside them."""
+
+    digest: str
+    about: dict[str, Any]
+    parts: list[Sequences]
+
+    @property
+    def id(self) -> str:
+        return _PREFIX + self.digest
+
+    def write(self, folder: Path) -> None:
+        """All but the file itself."""
+        with _writing():
+            (folder / _SETTINGS).write_text(json.dumps(self.about), encoding="utf-8")
+        save_parsed(folder / _PARSED, self.parts, _identity(self.digest, self.about))
+
+
+def read_upload(
+    data: bytes,
+    filename: str,
+    *,
+    format: str | None = None,
+    shares: Sequence[int] = SHARES,
+    split_seed: int | None = SEED,
+    **options: Any,
+) -> ReadUpload:
+    """Read and check an uploaded file; see `store_upload`."""
+    file = base_name(data, filename)
+    contents = read_bytes(data, file, _LARGEST)
+    if len(contents) > _LARGEST:
+        raise DataError(file, None, f"the file is larger than {MAX_UPLOAD_MEGABYTES} MB", "split it into smaller files")
+    settings = {"format": format or choose_format(file, contents), "options": options}
+    if (split := {"shares": list(shares), "seed": split_seed}) != _UNSAID_SPLIT:
+        settings["split"] = split
+    sequences = read_file(contents, format=settings["format"], name=file, **options)
+    _require_bounded(file, sequences)
+    parts = _split(file, sequences, settings)
+    source = FORMATS.source_of(settings["format"])
+    about = {**settings, "file": file, **({} if source is None else {"format_source": source.file})}
+    return ReadUpload(_digest(data, settings), about, parts)
 
 
 def store_upload(
@@ -47,25 +102,18 @@ def store_upload(
     uploaded again and read another way. shares: per cent of the sequences for train, dev and test. split_seed: of the
     shuffling before they are dealt out; None keeps the order of the file.
     """
-    file = base_name(data, filename)
-    contents = read_bytes(data, file, _LARGEST)
-    if len(contents) > _LARGEST:
-        raise DataError(file, None, f"the file is larger than {MAX_UPLOAD_MEGABYTES} MB", "split it into smaller files")
-    settings = {"format": format or choose_format(file, contents), "options": options}
-    if (split := {"shares": list(shares), "seed": split_seed}) != _UNSAID_SPLIT:
-        settings["split"] = split
-    _split(file, read_file(data, format=settings["format"], name=file, **options), settings)
-    digest = _digest(data, settings)
-    source = FORMATS.source_of(settings["format"])
-    _keep(digest, data, {**settings, "file": file, **({} if source is None else {"format_source": source.file})})
-    return _PREFIX + digest
+    read = read_upload(data, filename, format=format, shares=shares, split_seed=split_seed, **options)
+    with staged(data) as folder:
+        read.write(folder)
+        move_in(folder, read.id)
+    return read.id
 
 
 def stored_upload(upload_id: str) -> dict[str, Any]:
     """A stored upload as it can be sent to another machine; `keep_upload` takes it there."""
     folder = _directory() / _matched(upload_id)
     try:
-        return {"upload_id": upload_id, "data": (folder / "data").read_bytes(), "about": _about(folder)}
+        return {"upload_id": upload_id, "data": (folder / DATA).read_bytes(), "about": _about(folder)}
     except (OSError, ValueError):
         raise _gone(upload_id) from None
 
@@ -81,10 +129,13 @@ def upload_format(upload_id: str) -> str:
 def keep_upload(upload_id: str, data: bytes, about: dict) -> None:
     """Store what `stored_upload` gave elsewhere, unless it is here already."""
     digest = _matched(upload_id)
-    if not (_directory() / digest / "about.json").is_file():
+    if not (_directory() / digest / _SETTINGS).is_file():
         intact = _digest(data, about) == digest
         require(intact, f"the file sent for {_PREFIX}{digest[:8]}... is another one; start the run again")
-        _keep(digest, data, about)
+        with staged(data) as folder:
+            with _writing():
+                (folder / _SETTINGS).write_text(json.dumps(about), encoding="utf-8")
+            move_in(folder, upload_id)
 
 
 def load_upload(upload_id: str) -> Dataset:
@@ -92,7 +143,7 @@ def load_upload(upload_id: str) -> Dataset:
     digest = _matched(upload_id)
     directory = _directory() / digest
     try:
-        data, about = (directory / "data").read_bytes(), _about(directory)
+        data, about = (directory / DATA).read_bytes(), _about(directory)
         intact = _digest(data, about) == digest
     except (OSError, ValueError, KeyError, TypeError):
         intact = False
@@ -101,9 +152,7 @@ def load_upload(upload_id: str) -> Dataset:
     if about["format"] not in FORMATS and (outside := about.get("format_source")):
         cause = f"{about['file']} is in the file format {about['format']} of {outside}"
         raise LabSeqError(f"{cause}; {SourceFile(outside, '').remedy}")
-    sequences = read_file(data, format=about["format"], name=about["file"], **about["options"])
-    train, dev, test = _split(about["file"], sequences, about)
-    segments = _looks_like_segments(sequences.flat_labels)
+    train, dev, test = load_parsed(directory / _PARSED, _identity(digest, about)) or _parsed_again(data, about)
     return Dataset(
         upload_id,
         train,
@@ -111,8 +160,24 @@ def load_upload(upload_id: str) -> Dataset:
         test,
         title=about["file"],
         description=_described(*_shares_and_seed(about)),
-        task="segment" if segments else "token",
+        task="segment" if _looks_like_segments(train, dev, test) else "token",
     )
+
+
+def must_be_parsed(upload_id: str) -> bool:
+    """Whether an upload is stored without its sequences, so that the first to load it reads the file."""
+    folder = _directory() / _matched(upload_id)
+    return (folder / _SETTINGS).is_file() and not (folder / _PARSED).is_file()
+
+
+def _parsed_again(data: bytes, about: dict) -> list[Sequences]:
+    """Of an upload that was stored without its sequences, or on another machine."""
+    sequences = read_file(data, format=about["format"], name=about["file"], **about["options"])
+    read = ReadUpload(_digest(data, about), about, _split(about["file"], sequences, about))
+    with suppress(LabSeqError), staged() as folder:  # where it cannot be kept, it is read each time
+        read.write(folder)
+        move_in(folder, read.id)
+    return read.parts
 
 
 def _matched(upload_id: str) -> str:
@@ -122,7 +187,13 @@ def _matched(upload_id: str) -> str:
 
 
 def _about(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "about.json").read_text(encoding="utf-8"))
+    return json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
+
+
+def _identity(digest: str, about: dict) -> dict:
+    """What the sequences of an upload depend on: the file, how it is read and split, and by whom."""
+    source = FORMATS.source_of(about["format"])
+    return {"upload": digest, "format_source": None if source is None else source.hash}
 
 
 def _gone(upload_id: str) -> LabSeqError:
@@ -140,6 +211,18 @@ def _described(shares: list[int], seed: int | None) -> str:
     return f"An uploaded file, split {'/'.join(map(str, shares))} {how}."
 
 
+def _require_bounded(file: str, sequences: Sequences) -> None:
+    """Readers from outside may know no limits."""
+    n_tokens, distinct = sequences.n_tokens, set(sequences.flat_labels or ())
+    require_few_columns(file, None, len(sequences.flat_columns))
+    if n_tokens > MAX_UPLOAD_TOKENS:
+        cause = f"{n_tokens:,} tokens, more than {MAX_UPLOAD_TOKENS:,}"
+        raise DataError(file, None, cause, "split it into smaller files")
+    if len(distinct) > MAX_LABELS:
+        cause = f"{len(distinct):,} distinct labels, more than {MAX_LABELS:,}"
+        raise DataError(file, None, cause, "choose another column as label")
+
+
 def _split(file: str, sequences: Sequences, settings: dict) -> list[Sequences]:
     shares, seed = _shares_and_seed(settings)
     fits = len(shares) == len(SHARES) and sum(shares) == 100 and min(shares) > 0
@@ -154,8 +237,8 @@ def _split(file: str, sequences: Sequences, settings: dict) -> list[Sequences]:
     return [sequences.select(part) for part in split_fractions(len(sequences), [share / 100 for share in shares], seed)]
 
 
-def _looks_like_segments(labels: list[str]) -> bool:
-    distinct = set(labels)
+def _looks_like_segments(*parts: Sequences) -> bool:
+    distinct = {label for part in parts for label in set(part.flat_labels or ())}
     return any("-" in label for label in distinct) and all(map(_SEGMENT_LABEL.fullmatch, distinct))
 
 
@@ -168,15 +251,44 @@ def _directory() -> Path:
     return user_directory() / "uploads"
 
 
-def _keep(digest: str, data: bytes, about: dict) -> None:
-    """Write both files, each moved into place whole; a stored upload that has been damaged is mended by the way."""
-    folder = _directory() / digest
+@contextmanager
+def staged(data: bytes | None = None) -> Iterator[Path]:
+    """A folder in which an upload is put together, with the file; it goes away whatever happens."""
+    with _writing():
+        private_directory(_directory())
+        folder = Path(tempfile.mkdtemp(prefix=_STAGED, dir=_directory()))
     try:
-        private_directory(folder)
-        for name, contents in (("data", data), ("about.json", json.dumps(about).encode())):
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as fresh:
-                fresh.write(contents)
-            os.replace(fresh.name, folder / name)
+        _sweep()
+        if data is not None:
+            with _writing():
+                (folder / DATA).write_bytes(data)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep() -> None:
+    """Remove what a process has left that was killed while it put an upload together."""
+    for folder in _directory().glob(f"{_STAGED}*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _STAGED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def move_in(folder: Path, upload_id: str) -> None:
+    """Move what was put together into its place, file by file; a stored upload that has been damaged is mended by the way."""
+    place = _directory() / _matched(upload_id)
+    with _writing():
+        private_directory(place)
+        for name in (DATA, _PARSED, _SETTINGS):  # the last says that all is there
+            if (folder / name).is_file():
+                os.replace(folder / name, place / name)
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise LabSeqError(
             f"the upload cannot be stored ({error.strerror}); set LABSEQ_STORE to a file in a folder that can be written"

@@ -6,14 +6,13 @@ probabilities, score gaps: these order the tokens of one model and mean nothing 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
+from labseq_core.csv_text import csv_text
 from labseq_core.evaluation.label_pairs import Labellings, pair_up
 from labseq_core.evaluation.metric import Metric
 
@@ -215,16 +214,14 @@ def coverage_table(curves: Mapping[str, AbstentionCurve], coverages: Sequence[fl
     ]  # fmt: skip
 
 
-def curves_csv(curves: Mapping[str, AbstentionCurve], **about: str) -> str:
+def curves_csv(curves: Mapping[str, AbstentionCurve], **about: object) -> str:
     """All steps of all curves as CSV text; `about` are columns before them that say the same in each row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, "method", "probability", *POINT_COLUMNS])
-    for name, curve in curves.items():
-        for row in curve.rows():
-            values = ("" if row[column] is None else row[column] for column in POINT_COLUMNS)
-            writer.writerow([*about.values(), name, curve.calibrated, *values])
-    return text.getvalue()
+    rows = (
+        (*about.values(), name, curve.calibrated, *(row[column] for column in POINT_COLUMNS))
+        for name, curve in curves.items()
+        for row in curve.rows()
+    )
+    return csv_text([*about, "method", "probability", *POINT_COLUMNS], rows)
 
 
 def _flat(name: str, arrays: Sequence[np.ndarray], offsets: np.ndarray, dimensions: int) -> np.ndarray:

@@ -106,7 +106,7 @@ def _log_probabilities(
 ) -> tuple[np.ndarray, np.ndarray]:
     """log p(y_t = truth) at the positions, exact also where the probability is too small for a number; and each log Z."""
     posterior = forward_backward(batch)
-    given = posterior.node_marginals[positions, truth]
+    given = posterior.statistics.node[positions, truth]
     result = np.log(np.maximum(given, TINY))
     small = np.flatnonzero(given < TINY)
     # log p(y_t = s) = log Z of the labellings with y_t = s - log Z: the sequence once more, with all else forbidden at t.

@@ -1,6 +1,7 @@
 """Experiments: what to run, running it in processes of its own, and what was found."""
 
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.experiments.results.run_results import RunResult, default_results, write_default
 from labseq_core.experiments.run.status import RunStatus, RunSummary, TaskStatus

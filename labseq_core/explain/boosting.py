@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from labseq_core.checks import require
+from labseq_core.csv_text import csv_text
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import BoostingLearner
 from labseq_core.learners.boosting.rounds import NUMBERS, WORDS
@@ -35,13 +34,11 @@ def round_rows(learner: BoostingLearner) -> list[dict]:
     return rows
 
 
-def rounds_csv(learner: BoostingLearner, **about: str) -> str:
+def rounds_csv(learner: BoostingLearner, **about: object) -> str:
     """The rounds as CSV text; `about` are columns before them that say the same in each row, such as the run."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, (*about, "round", *WORDS, *NUMBERS), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({**about, **row} for row in round_rows(learner))
-    return text.getvalue()
+    columns = ("round", *WORDS, *NUMBERS)
+    rows = ((*about.values(), *(row[name] for name in columns)) for row in round_rows(learner))
+    return csv_text([*about, *columns], rows)
 
 
 def promised_log_losses(learner: BoostingLearner) -> list[float]:

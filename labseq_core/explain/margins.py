@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from labseq_core.csv_text import csv_text
 from labseq_core.learners.base import Labels, SequenceLearner
 
 SCALES = ("scores", "length", "sum")  # γ, γ / ‖F‖, γ / Σ|λ|
@@ -64,14 +63,12 @@ def cumulative(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return places, np.cumsum(counts) / max(1, len(values))
 
 
-def margins_csv(models: Mapping[str, Margins], **about: str) -> str:
+def margins_csv(models: Mapping[str, Margins], **about: object) -> str:
     """A line per model and sequence, sequences numbered from 1 on; `about`: columns that say the same in each line."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, "model", *MARGIN_COLUMNS])
+    rows: list[tuple] = []
     for name, found in models.items():
         columns = [found.on(scale) for scale in SCALES]
         for place, tokens in enumerate(found.tokens.tolist()):
-            values = ("" if column is None else repr(float(column[place])) for column in columns)
-            writer.writerow([*about.values(), name, place + 1, tokens, *values])
-    return text.getvalue()
+            values = (None if column is None else float(column[place]) for column in columns)
+            rows.append((*about.values(), name, place + 1, tokens, *values))
+    return csv_text([*about, "model", *MARGIN_COLUMNS], rows)

@@ -4,12 +4,11 @@ T Fig. 5.2, Lemma 4.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 
 from labseq_core.checks import require
+from labseq_core.csv_text import csv_text
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.gpsc import GPSC
 from labseq_core.learners.sparse_gpsc import SparseGPSC
@@ -71,16 +70,12 @@ def nearly_as_good(path: Sequence[dict], accuracy: float, score: str, within: fl
     return next((row for row in path if row[score] is not None and row[score] >= accuracy - within), None)
 
 
-def rows_csv(models: Mapping[str, Sequence[dict]], columns: Sequence[str], **about: str) -> str:
+def rows_csv(models: Mapping[str, Sequence[dict]], columns: Sequence[str], **about: object) -> str:
     """Rows of several models as CSV text; `about` are columns before them that say the same in each row, such as the run."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, "model", *columns])
-    for name, rows in models.items():
-        for row in rows:
-            values = ("" if row[column] is None else row[column] for column in columns)
-            writer.writerow([*about.values(), name, *values])
-    return text.getvalue()
+    cells = (
+        (*about.values(), name, *(row[column] for column in columns)) for name, rows in models.items() for row in rows
+    )
+    return csv_text([*about, "model", *columns], cells)
 
 
 def _number(value: float | None) -> float | None:

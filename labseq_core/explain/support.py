@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 
 from labseq_core.checks import require
+from labseq_core.csv_text import csv_text
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.hmsvm import HMSVM
 
@@ -63,19 +62,17 @@ def training_rows(learner: HMSVM) -> list[dict]:
     return rows
 
 
-def support_csv(learner: HMSVM, **about: str) -> str:
+def support_csv(learner: HMSVM, **about: object) -> str:
     """All support sequences as CSV text, labels separated by blanks, sequences numbered from 1 on as pages number them;
     `about` are columns before them that say the same in each row, such as the run.
     """
     _require_support(learner)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, "sequence", "alpha", "is_truth", "labels"])
-    for number in learner.support_numbers():
-        for row in learner.support_of(number):
-            given = (number + 1, repr(row["alpha"]), row["is_truth"], " ".join(row["labels"]))
-            writer.writerow([*about.values(), *given])
-    return text.getvalue()
+    rows = (
+        (*about.values(), number + 1, row["alpha"], row["is_truth"], " ".join(row["labels"]))
+        for number in learner.support_numbers()
+        for row in learner.support_of(number)
+    )
+    return csv_text([*about, "sequence", "alpha", "is_truth", "labels"], rows)
 
 
 def _require_support(learner: SequenceLearner) -> None:

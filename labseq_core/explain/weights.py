@@ -5,12 +5,10 @@ Methods with explicit weights show these; an HMM shows log probabilities in thei
 
 from __future__ import annotations
 
-import csv
-import io
-
 import numpy as np
 
 from labseq_core.checks import require
+from labseq_core.csv_text import csv_text
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.scoring.model import Table
 
@@ -66,18 +64,16 @@ def weight_summary(learner: SequenceLearner) -> dict:
     }  # fmt: skip
 
 
-def weights_csv(learner: SequenceLearner, **about: str) -> str:
+def weights_csv(learner: SequenceLearner, **about: object) -> str:
     """All nonzero weights with full precision; the attribute of a transition is the label before. `about`: columns before
     them that say the same in each row, such as the run.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*about, "kind", "attribute", "label", "weight"))
-    for kind, table in _tables(learner).items():
-        for row, column in np.argwhere((table.values != 0.0) & np.isfinite(table.values)).tolist():
-            value = float(table.values[row, column])
-            writer.writerow((*about.values(), kind, table.names[row], learner.classes_[column], value))
-    return text.getvalue()
+    rows = (
+        (*about.values(), kind, table.names[row], learner.classes_[column], float(table.values[row, column]))
+        for kind, table in _tables(learner).items()
+        for row, column in np.argwhere((table.values != 0.0) & np.isfinite(table.values)).tolist()
+    )
+    return csv_text([*about, "kind", "attribute", "label", "weight"], rows)
 
 
 def _tables(learner: SequenceLearner, needed: str = "attribute") -> dict[str, Table]:

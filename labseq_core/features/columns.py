@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections import Counter
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TypeVar
 
 import numpy as np
 
 from labseq_core.archives import names_in
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LARGEST, LabSeqError, require
+from labseq_core.data.alphabet import distinct_rows
 from labseq_core.data.sequences import Column, Sequences
 
 # T Table B.1: variable -> the neighbour it pairs with (0: none) and whether it is conditional on that neighbour.
@@ -23,8 +21,6 @@ WORD_PROBABILITIES = {
     "reverse_joint": (1, False),
 }
 BOUNDARY = "\n"  # stands for the neighbour that a first or last word does not have; cannot be a word
-
-Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass
@@ -110,7 +106,7 @@ class ColumnCoder:
 
     def _column(self, sequences: Sequences, name: str, own: bool) -> Column:
         if name in sequences.flat_columns:
-            return self._as_learned(name, sequences.flat_columns[name])
+            return _bounded(name, self._as_learned(name, sequences.flat_columns[name]))
         if name in WORD_PROBABILITIES and self.word_counts:
             return self._log_probabilities(sequences, *WORD_PROBABILITIES[name], own)
         have = ", ".join(sequences.flat_columns) or "none"
@@ -175,11 +171,15 @@ def _pairs_of(sentence: list[str]) -> list[str]:
     return [f"{a}{BOUNDARY}{b}" for a, b in zip([BOUNDARY, *sentence], [*sentence, BOUNDARY])]
 
 
-def distinct_rows(values: list[Value]) -> tuple[list[Value], np.ndarray]:
-    """The distinct values in order of appearance, and for each value its place among them."""
-    places: dict = defaultdict(count().__next__)
-    rows = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
-    return list(places), rows
+def _bounded(name: str, column: Column) -> Column:
+    """Numbers, of which those that are not finite are not given, or strings."""
+    if isinstance(column, np.ndarray) and (beyond := (np.abs(column) > LARGEST) & np.isfinite(column)).any():
+        at = f"token {int(beyond.argmax())} of the data, counted from 0"
+        raise LabSeqError(
+            f"the column {name!r} has the number {column[beyond][0]:g} ({at}); "
+            f"scale it to between {-LARGEST:g} and {LARGEST:g}, or leave the column out"
+        )
+    return column
 
 
 def _equal_bins(values: np.ndarray, bins: int) -> np.ndarray:

@@ -8,12 +8,16 @@ from typing import Protocol
 
 import numpy as np
 
-from labseq_core.checks import LabSeqError, as_offsets, require
+from labseq_core.checks import LARGEST, LabSeqError, as_offsets, text_fault
 from labseq_core.data.alphabet import Alphabet
 
 # One observation: names of what is there, name -> value, or a bare word.
 Attributes = Sequence[str] | Mapping[str, float | bool | str] | str
 NO_VALUES = np.empty(0)  # stands for "all values are 1"
+# Of values that a learner takes: solvers keep differences of gradients, sums over up to 1e8 tokens, in float32, which ends at
+# 3e38; and a polynomial kernel of degree 2 squares the square.
+LARGEST_VALUE = 1e30
+_NUMBERS = f"give a finite number between {-LARGEST:g} and {LARGEST:g}"
 
 
 class Encoder(Protocol):
@@ -92,6 +96,19 @@ class EncodedSequences:
         types = None if self.types is None else self.types.select(positions)
         return EncodedSequences(indptr, self.indices[entries], values, offsets, self.vocabulary, self.template, types)
 
+    def require_bounded(self) -> None:
+        """That no value is beyond what can be learned from."""
+        beyond = np.flatnonzero(~(np.abs(self.values) <= LARGEST_VALUE))  # NaN too
+        if beyond.size:
+            name = self.vocabulary.names[self.indices[beyond[0]]]
+            position = int(np.searchsorted(self.indptr, beyond[0], side="right")) - 1
+            sequence = int(np.searchsorted(self.offsets, position, side="right")) - 1
+            where = f"X: sequence {sequence}, token {position - self.offsets[sequence]}: attribute {name!r}"
+            raise LabSeqError(
+                f"{where} has the value {self.values[beyond[0]]:g}; such values are too large for numbers; scale the "
+                f"attributes to between {-LARGEST_VALUE:g} and {LARGEST_VALUE:g}"
+            )
+
     def attributes(self) -> list[list[list[str]]] | list[list[dict[str, float]]]:
         """Back to names: lists of them, or name -> value where not all values are 1."""
         names = self.vocabulary.names
@@ -121,7 +138,11 @@ def encode_attributes(
         lengths.append(len(sequence))
         for place, token in enumerate(sequence):
             for name, value in _named_values(token, number, place):
-                index = seen.setdefault(name, len(seen)) if vocabulary is None else seen.get(name, -1)
+                index = seen.get(name, -1)
+                if index < 0 and vocabulary is None:
+                    if fault := text_fault(name):
+                        raise LabSeqError(f"X: sequence {number}, token {place}: the name of an attribute {fault}")
+                    index = seen[name] = len(seen)
                 if index >= 0:
                     indices.append(index)
                     values.append(value)
@@ -141,6 +162,8 @@ def _named_values(token: Attributes, number: int, place: int) -> Iterable[tuple[
         yield f"word={token}", 1.0
     elif isinstance(token, Mapping):
         for name, value in token.items():
+            if not isinstance(name, str):
+                raise LabSeqError(f"X: sequence {number}, token {place}: the name of an attribute {text_fault(name)}")
             if isinstance(value, str):
                 yield f"{name}={value}", 1.0
             else:
@@ -148,11 +171,11 @@ def _named_values(token: Attributes, number: int, place: int) -> Iterable[tuple[
                     amount = float(value)
                 except (TypeError, ValueError, OverflowError):
                     amount = float("nan")
-                fix = "give a finite number, True/False or a string"
-                where = f"X: sequence {number}, token {place}"
-                require(np.isfinite(amount), f"{where}: attribute {name!r} has the value {value!r}; {fix}")
+                if not -LARGEST <= amount <= LARGEST:
+                    where = f"X: sequence {number}, token {place}: attribute {name!r} has the value {value!r}"
+                    raise LabSeqError(f"{where}; {_NUMBERS}, True/False or a string")
                 if amount != 0.0:
-                    yield str(name), amount
+                    yield name, amount
     elif isinstance(token, Sequence) and all(isinstance(name, str) for name in token):
         for name in dict.fromkeys(token):
             yield name, 1.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labseq_core.data.alphabet import distinct_rows
 from labseq_core.data.sequences import Sequences
-from labseq_core.features.columns import distinct_rows
 from labseq_core.features.encoded import gather
 from labseq_core.features.spelling import look_attributes, looks_of
 

@@ -19,6 +19,7 @@ DEFAULT_MEMORY = 2 * 2**30  # bytes
 TILE = 2**21  # kernel values that are made at a time, if the budget allows
 WORK_ARRAYS = 2  # of the size of a tile: the sum so far and the term at work
 SLACK = 2**20  # bytes for what does not grow with the data
+LARGEST_KERNEL = 1e140  # value; 1e28 products of two of them add up to a number
 _CHUNKS = 16
 _AT_ONCE = 2**14  # kernel values: formulas go over blocks that stay in the cache
 
@@ -49,8 +50,8 @@ def diagonal(kernel: Kernel, observations: Observations) -> np.ndarray:
 
 
 def refuse_infinite(kernel: Kernel, observations: Observations) -> None:
-    """No kernel value is above the largest k(x, x): if these are numbers, all are."""
-    if not np.isfinite(diagonal(kernel, observations)).all():
+    """No kernel value is above the largest k(x, x). Solvers multiply two of them and add up."""
+    if not (diagonal(kernel, observations) <= LARGEST_KERNEL).all():
         raise LabSeqError(f"values of {kernel!r} are too large for numbers; scale the attributes, or lower the degree")
 
 

@@ -46,7 +46,8 @@ class Gram:
         self.kernel, self.observations, self.memory = kernel, observations, memory
         self._tile_rows = max(tile_rows(n, (memory - fixed) // _WORK_SHARE), 1)
         for_rows = memory - fixed - 8 * n * WORK_ARRAYS * self._tile_rows
-        self.dtype = np.dtype(np.float32 if 4 * n * n <= for_rows < 8 * n * n else np.float64)
+        small = bool((diagonal(kernel, observations) < np.finfo(np.float32).max).all())
+        self.dtype = np.dtype(np.float32 if small and 4 * n * n <= for_rows < 8 * n * n else np.float64)
         self.capacity = min(n, for_rows // (self.dtype.itemsize * n))  # how many rows can be kept
         self._columns = KernelColumns(kernel, observations)
         self._stored = np.empty((self.capacity, n), dtype=self.dtype)  # memory is taken as rows are written

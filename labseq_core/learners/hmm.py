@@ -111,5 +111,4 @@ class HMM(SequenceLearner):
         return emissions if isinstance(emissions, ColumnModel) else None
 
     def _restore(self, loaded: LoadedArrays) -> None:
-        known = self.vocabulary_.names, len(self.classes_), self.emissions == "word"
-        self.model_ = ChainCounts.restore(loaded, *known)
+        self.model_ = ChainCounts.restore(loaded, self.vocabulary_.names, len(self.classes_))

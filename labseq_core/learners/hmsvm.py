@@ -114,7 +114,7 @@ class HMSVM(KernelLearner):
     )
     options = (
         Option("C", "float", 1.0, "How much a violated margin costs: the larger, the closer to the training data.", low=1e-6,
-               high=1e6, log_scale=True, where="T 4.2.2"),
+               high=1e6, log_scale=True, where="T 4.2.2", tuning=(0.03, 0.1, 0.3, 1.0, 3.0, 10.0)),
         Option("slack", "choice", "l1", "How a margin may be violated. none: not at all; l1, l2: one slack a sequence, whose "
                "size or square counts; labelling: one slack for each wrong labelling, for short sequences only.",
                choices=SLACKS, where="T 4.10, SVM1-SVM3"),

@@ -17,7 +17,10 @@ from labseq_core.solvers.perceptron.averaged_updates import blocks_of, perceptro
 
 BLOCK_TOKENS = 20_000  # between two looks at the callback
 
-EPOCHS = Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1")
+EPOCHS = Option(
+    "epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1",
+    tuning=(1, 2, 5, 10, 20, 40),
+)  # fmt: skip
 AVERAGED = Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones.")
 SHUFFLE = Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True)
 

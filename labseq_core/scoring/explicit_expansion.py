@@ -86,6 +86,8 @@ class ExplicitExpansion(Model):
     def norm(self) -> float:
         return float(np.sqrt(np.sum(self.weights**2) + self.eta * np.sum(self.delta**2)))
 
+    used_of: ClassVar[str] = "kernel features"
+
     @property
     def used_share(self) -> float:
         return nonzero_share(self.weights, self.delta)

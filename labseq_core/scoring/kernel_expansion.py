@@ -52,6 +52,7 @@ class KernelExpansion(Model):
     n_observations: int | None = None  # distinct ones in training, of which these have coefficients
 
     by_observations: ClassVar[bool] = True
+    used_of: ClassVar[str] = "training observations"
     why_no_attributes: ClassVar[str] = (
         "this model has a kernel, so it has no weights of attributes; look at its support sequences"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -90,6 +90,8 @@ class LinearModel(Model):
     has_pairs: bool = True  # False: looks at single tokens, the weights of pairs are 0 by construction
     eta: float = 1.0  # how much pairs of labels weigh against attributes in the norm: their weights are η δ
 
+    used_of: ClassVar[str] = "features"
+
     def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
         return LinearScoring(encoded, len(self.weights.edge), constraints=self.constraints).potentials(self.weights)
 
@@ -124,8 +126,17 @@ class LinearModel(Model):
         return float(np.sum(np.abs(self.weights.flat)))
 
     @property
+    def n_parameters(self) -> int:
+        return self._learned.size
+
+    @property
     def used_share(self) -> float:
-        return nonzero_share(self.weights.flat if self.has_pairs else self.weights.node)
+        return nonzero_share(self._learned)
+
+    @property
+    def _learned(self) -> np.ndarray:
+        """The weights without those that are 0 by construction."""
+        return self.weights.flat if self.has_pairs else self.weights.node
 
 
 class LinearScoring(TrainingScores[LinearWeights]):

@@ -14,6 +14,7 @@ import streamlit as st
 
 from labseq_core import load_dataset
 from labseq_core.data.catalogue import DatasetInfo, dataset_info, list_datasets
+from labseq_core.data.guarded_uploads import prepare_upload
 from labseq_core.data.sequences import Column, Sequences
 from labseq_core.data.uploads import is_upload
 from labseq_core.evaluation import AbstentionCurve, Calibration, token_accuracy
@@ -65,7 +66,9 @@ class PartOverview:
     n_pages: int
     label_counts: dict[str, int]  # most frequent first
     all_labels: list[str]  # of all parts, so that a label has the same colour in each
-    lengths: list[int]
+    shortest: int  # sequence, in tokens
+    longest: int
+    length_bins: list[dict]  # from, to, sequences
     columns: list[dict]
 
 
@@ -86,9 +89,11 @@ def overview(dataset: str, part: str) -> PartOverview:
     counts = dict(Counter(sequences.flat_labels or ()).most_common())
     columns = [_column_row(name, column) for name, column in sequences.flat_columns.items()]
     pages = math.ceil(len(sequences) / SENTENCES_PER_PAGE)
+    lengths = sequences.lengths
     return PartOverview(
-        len(sequences), sequences.n_tokens, pages, counts, corpus.labels, sequences.lengths.tolist(), columns
-    )
+        len(sequences), sequences.n_tokens, pages, counts, corpus.labels, int(lengths.min()), int(lengths.max()),
+        sequences.length_bins(), columns,
+    )  # fmt: skip
 
 
 def _column_row(name: str, column: Column) -> dict:
@@ -100,22 +105,16 @@ def _column_row(name: str, column: Column) -> dict:
     return {"column": name, "kind": "text", "distinct": len(set(column)), "values": ", ".join(examples)}
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def sentences(dataset: str, part: str, page: int) -> tuple[list[list[str]], list[list[str]]]:
-    """Tokens and labels of one page of the preview; the first page is 1."""
-    sequences = getattr(load_dataset(dataset), part)
-    shown = slice((page - 1) * SENTENCES_PER_PAGE, page * SENTENCES_PER_PAGE)
-    return sequences.tokens[shown], sequences.labels[shown]
-
-
 def corpora() -> dict[str, DatasetInfo]:
     """All corpora of the catalogue by name. Not cached: a download changes what is at hand."""
     return {info.name: info for info in list_datasets()}
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_data(max_entries=64, show_spinner="Reading the corpus")
 def upload(dataset: str) -> DatasetInfo:
     """What is known of an uploaded file."""
+    if is_upload(dataset):
+        prepare_upload(dataset)
     return dataset_info(dataset)
 
 
@@ -124,6 +123,11 @@ def usable_columns(info: DatasetInfo) -> list[str]:
     if not info.available:
         return []
     return [row["column"] for row in overview(info.name, "train").columns if row["column"] not in info.answer_columns]
+
+
+@st.cache_data(max_entries=64, show_spinner="Reading the corpus")
+def labels_of(dataset: str) -> frozenset[str]:
+    return frozenset(load_dataset(dataset).labels)
 
 
 def defaults() -> dict[str, FinishedRun]:
@@ -185,15 +189,15 @@ def bounds_of_round(run: FinishedRun, label: str, number: int) -> dict:
     parts = {name: row[name] for name in ("attribute", "previous_label") if row[name]}
     points = _FEW_POINTS if training_tokens(run) > QUICK_TOKENS else _MANY_POINTS
     with one_at_a_time:
-        observations, labels = training_data(run.config)
+        observations, labels = training_data(run.config, label)
         learner = trained(run, label)
         return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
 
 
 @cache_shared(max_entries=4, show_spinner="Reading the corpus")
-def training_sentences(run: FinishedRun) -> list[list[str]]:
-    """The words that the first models of a run were trained on. Shared: not to be changed."""
-    return training_tokens_of(run.config)
+def training_sentences(run: FinishedRun, label: str) -> list[list[str]]:
+    """The tokens that the first model of a variant was trained on. Shared: not to be changed."""
+    return training_tokens_of(run.config, label)
 
 
 @cache_shared(max_entries=4, show_spinner="Reading the corpus")
@@ -240,13 +244,13 @@ def accuracy_on(run: FinishedRun, label: str, part: str) -> float:
     if part == "dev":
         return next(row["dev_accuracy"] for row in run.rows if row["label"] == label)
     with one_at_a_time:
-        observations, labels = training_data(run.config)
-        return token_accuracy(labels, trained(run, label).predict(observations))
+        observations, labels = training_data(run.config, label)
+        return token_accuracy(labels, trained(run, label).predict(observations, run.config.variant(label).decoding))
 
 
 def training_tokens(run: FinishedRun) -> int:
-    """How many tokens the first models of a run were trained on."""
-    return run.rows[0]["n_train_tokens"]
+    """How many tokens the first models of a run were trained on, at most."""
+    return max(row["n_train_tokens"] for row in run.rows)
 
 
 def any_method(learner: type[SequenceLearner]) -> bool:
@@ -332,10 +336,13 @@ def recent_runs() -> list[dict]:
     ]
 
 
-def best_accuracy(dataset: str) -> float | None:
-    """Token accuracy of the best possible labelling, where the distribution behind a corpus is known."""
-    info = corpora().get(dataset)
-    return info.bayes_test_accuracy if info else None
+def bayes_accuracies(config: ExperimentConfig) -> dict[str, float]:
+    """Where the distribution behind a corpus is known: accuracy of its labels on the test set, by the decodings that the
+    variants of a run have.
+    """
+    info = corpora().get(config.test_dataset or config.dataset)
+    used = {choice.decoding for choice in config.methods}
+    return {decoding: value for decoding, value in info.bayes_test_accuracy.items() if decoding in used} if info else {}
 
 
 def provenance(run: RunResult) -> str:
@@ -343,8 +350,3 @@ def provenance(run: RunResult) -> str:
     versions = in_markdown(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
     return f"{with_mark(f'Run {run.run_id}', run)}, {when}; configuration {run.config.hash}, data {run.data_hash}; {versions}."
-
-
-def first_number(page: int) -> int:
-    """The number of the first sentence on a page of the preview."""
-    return (page - 1) * SENTENCES_PER_PAGE + 1

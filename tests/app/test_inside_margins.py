@@ -82,7 +82,7 @@ def test_a_run_of_ones_own_with_methods_that_have_no_length(open_page):
     assert len(lines(app)) == 1
     assert "Not on this scale: HMM" in text(app)
     app.segmented_control(key="scale").set_value("scores").run()
-    observations, labels = training_data(config)
+    observations, labels = training_data(config, choices[0].label)
     for line, choice in zip(lines(app), choices, strict=True):
         values = model(app.selectbox(key="run").value, choice.label).margins(observations, labels)
         np.testing.assert_allclose([line["x"][0], line["x"][-1]], [values.min(), values.max()], **CLOSE)

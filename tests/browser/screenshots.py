@@ -25,6 +25,7 @@ PAGES = {
     "methods=HM-SVM&methods=GP+sequence+classification&methods=Sparse+GP+sequence+classification",
     "compare": "/compare",
     "compare-measures": "/compare?view=Measures",
+    "compare-sparsity": "/compare?view=Sparsity&run=default:l1-path",
     "compare-significance": "/compare?view=Significance&run=default:parity",
     "compare-labels": "/compare?view=Labels",
     "compare-pos": "/compare?run=default:toy-pos&view=Labels",

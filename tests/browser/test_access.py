@@ -38,7 +38,7 @@ SELDOM = {
 }  # fmt: skip
 WRONG = {
     "/data?dataset=nonsense": "nonsense",
-    "/train?dataset=toy-pos&crf.l2=minus": "l2",
+    "/train?dataset=toy-pos&variant=hmm&variant=crf:l2=minus": "Variant 2: l2",
     "/train?job=nonsense": "nonsense",
     "/compare?run=nonsense": "nonsense",
     "/inside?run=default:toy-pos&tab=Boosting": "another run is shown",

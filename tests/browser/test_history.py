@@ -28,8 +28,8 @@ SECONDS_TO_TRAIN = 60  # routines may have to be compiled first
 MILLISECONDS_TO_DOWNLOAD = 60_000
 # Bounds are generous, since tests run beside other work; what was measured is printed.
 SECONDS_TO_RUNNING, SECONDS_TO_CANCEL = 10.0, 20.0
-ENDLESS = "/train?dataset=spanish-ner&methods=CRF&folds=10&crf.max_iter=100000&crf.tol=0&crf.l2=0.000001"
-LONG = "/train?dataset=pitch-accent&methods=CRF&methods=Averaged+perceptron&folds=3&perceptron.epochs={epochs}"
+ENDLESS = "/train?dataset=spanish-ner&variant=crf:max_iter=100000:tol=0:l2=0.000001&folds=10"
+LONG = "/train?dataset=pitch-accent&variant=crf&variant=perceptron:epochs={epochs}&folds=3"
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_run_outlives_the_server(page, server):
 
 def test_rows_are_chosen_and_taken_home(page, server, tmp_path):
     RunStore(server.store).insert(*finished_run(quick()))  # an older run, which stays
-    opened(page, server, "/train?dataset=toy-pos&methods=HMM")
+    opened(page, server, "/train?dataset=toy-pos&variant=hmm")
     page.keyboard.press("Control+Enter")
     page.get_by_text("Finished.").wait_for()
     run_id = parse_qs(urlsplit(page.url).query)["job"][0]
@@ -169,7 +169,7 @@ def test_rows_are_chosen_and_taken_home(page, server, tmp_path):
     page.get_by_role("button", name="Change it and run again").click()
     page.get_by_role("heading", name="Train", exact=True).wait_for()
     settle(page)
-    assert parse_qs(urlsplit(page.url).query)["methods"] == ["HMM"]
+    assert parse_qs(urlsplit(page.url).query)["variant"] == ["hmm"]
 
 
 def test_an_import_is_cancelled(page, server, tmp_path, monkeypatch):

@@ -144,7 +144,7 @@ def test_a_search_is_many_tasks_and_gives_what_a_search_gives():
         assert len(status(run_id).tasks) == (10 if folds else 4)
         rows = result(run_id).rows
         assert [row["fold"] for row in rows] == list(range(folds or 1))
-        X, y = training_data(config)
+        X, y = training_data(config, choice.label)
         grid = {"l2": [0.1, 30.0], "start_stop": [False, True]}
         dev = None if folds else development_part(config)
         direct = search(CRF(max_iter=20), grid, X, y, dev=dev)

@@ -169,7 +169,7 @@ def test_bad_options_are_named(options, message):
     [
         (["a sentence"], "sentence 0 is of type str; give a list of sentences, each a list of words"),
         ([["a"], None], "sentence 1 is of type NoneType"),
-        ([["a"], ["b", 3]], "sentence 1 has the word 3 of type int; words are strings"),
+        ([["a"], ["b", 3]], "sequence 1, token 1: the token is 3 of type int; give a string"),
         (7, "sequences is of type int"),
         ([["a"], []], "sequence 1 is empty"),
     ],

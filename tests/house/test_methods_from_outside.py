@@ -97,7 +97,7 @@ config = ExperimentConfig("toy-pos", (MethodChoice("votes"), MethodChoice("hmm")
 assert expected_cost(config).by_label["Attribute votes"] > 0
 run_id = trained_here(config)
 for page, choices in [
-    ("train", {"dataset": "toy-pos", "methods": "Attribute votes"}), ("compare", {"run": run_id}),
+    ("train", {"dataset": "toy-pos", "variant": "votes"}), ("compare", {"run": run_id}),
     ("compare", {"run": run_id, "view": "Labels"}), ("compare", {"run": run_id, "view": "Sentences"}),
     ("abstain", {"run": run_id, "gaps": "true"}), ("inside", {"run": run_id}), ("inside", {"run": run_id, "tab": "Margins"}),
     ("sequence", {"run": run_id}), ("sequence", {"run": run_id, "show": "Why this label"}), ("history", {"runs": run_id}),
@@ -145,7 +145,7 @@ def test_every_page_shows_it_and_none_runs_a_strangers_model_of_it(votes, tmp_pa
         ("x = 1\n", "defines no method"),
         ("raise ValueError('no')\n", "cannot be loaded: ValueError: no"),
         (("'votes'", "'crf'"), "already"),
-        (("Option('prior'", "Option('score'"), "has an option 'score', a column of every search"),
+        (("Option('prior'", "Option('score'"), "has an option 'score', which every variant or search has"),
         (("options = (", "options = () or ("), None),
         (
             ("def __init__(self, prior: float = 1.0)", "def __init__(self, other: float = 1.0)"),

@@ -10,7 +10,8 @@ from itertools import repeat
 import numpy as np
 
 from labseq_core.checks import require
-from labseq_core.data.formats.cells import build, require_filled
+from labseq_core.data.formats.cells import build, require_few_columns, require_filled
+from labseq_core.data.formats.lines import Shared, TokenLines, blocks
 from labseq_core.data.formats.source import ONE_COLUMN, DataError, Source, base_name, no_tokens, read_text
 from labseq_core.data.sequences import Sequences
 
@@ -44,46 +45,57 @@ def read_conll(
     label_at = None if label_column is None else _label_position(grid, label_column, token_at)
     others = [place for place in range(grid.width) if place not in (token_at, label_at)]
     names = _column_names(file, others, columns)
-    tokens = grid.column(token_at)
-    require_filled(file, "token", tokens, grid.line_numbers)
-    labels = None if label_at is None else grid.column(label_at)
+    tokens, line_of = grid.columns[token_at], grid.lines.line_of
+    require_filled(file, "token", tokens, line_of)
+    labels = None if label_at is None else grid.columns[label_at]
     if labels is not None:
-        require_filled(file, "label", labels, grid.line_numbers)
-    return build(file, tokens, labels, {key: grid.column(place) for key, place in zip(names, others)}, grid.ends)
+        require_filled(file, "label", labels, line_of)
+    further = {key: grid.columns[place] for key, place in zip(names, others)}
+    return build(file, tokens, labels, further, grid.lines.ends, line_of)
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """The cells of all token lines, row by row, and where they came from."""
+    """The cells of all token lines by column, and where they came from."""
 
     file: str
-    cells: list[str]
-    width: int
-    line_numbers: np.ndarray  # (n_tokens,), counted from 1
-    ends: np.ndarray  # (n_sequences,), position after the last token of each
+    columns: list[list[str]]
+    lines: TokenLines
 
-    def column(self, place: int) -> list[str]:
-        return self.cells[place :: self.width]
+    @property
+    def width(self) -> int:
+        return len(self.columns)
 
 
 def _read_grid(file: str, text: str, separator: str | None) -> _Grid:
-    lines = _tidy(text, separator).split("\n")
-    separator = separator or " "
-    has_token = np.fromiter(map(bool, lines), bool, len(lines))
-    line_numbers = np.flatnonzero(has_token) + 1
-    if line_numbers.size == 0:
+    columns: list[list[str]] = []
+    line_numbers: list[np.ndarray] = []
+    shared, between = Shared(), separator or " "
+    for first, block in blocks(file, text):
+        lines = _tidy(block, separator).split("\n")
+        rows = list(filter(None, lines))
+        if not rows:
+            continue
+        numbers = np.flatnonzero(np.fromiter(map(bool, lines), bool, len(lines))) + first
+        widths = np.fromiter(map(str.count, rows, repeat(between)), np.int64, len(rows)) + 1
+        if not columns:
+            width = int(np.bincount(widths).argmax())
+            require_few_columns(file, int(numbers[np.argmax(widths == width)]), width)
+            columns = [[] for _ in range(width)]
+        ragged = np.flatnonzero(widths != len(columns))
+        if ragged.size:
+            cause = (
+                f"{_columns(widths[ragged[0]])} where {len(columns)} {'was' if len(columns) == 1 else 'were'} expected"
+            )
+            fix = "give every token line the same number of columns"
+            raise DataError(file, int(numbers[ragged[0]]), cause, fix)
+        line_numbers.append(numbers)
+        cells = between.join(rows).split(between)
+        for place, column in enumerate(columns):
+            column.extend(map(shared.__getitem__, cells[place :: len(columns)]))
+    if not columns:
         raise no_tokens(file)
-    rows = list(filter(None, lines))
-    widths = np.fromiter(map(str.count, rows, repeat(separator)), np.int64, len(rows)) + 1
-    width = int(np.bincount(widths).argmax())
-    ragged = np.flatnonzero(widths != width)
-    if ragged.size:
-        cause = f"{_columns(widths[ragged[0]])} where {width} {'was' if width == 1 else 'were'} expected"
-        fix = "give every token line the same number of columns"
-        raise DataError(file, int(line_numbers[ragged[0]]), cause, fix)
-    tokens_so_far = np.cumsum(has_token)
-    last_of_sequence = has_token & ~np.append(has_token[1:], False)
-    return _Grid(file, separator.join(rows).split(separator), width, line_numbers, tokens_so_far[last_of_sequence])
+    return _Grid(file, columns, TokenLines(np.concatenate(line_numbers)))
 
 
 def _tidy(text: str, separator: str | None) -> str:
@@ -103,7 +115,7 @@ def _position(grid: _Grid, argument: str, column: int) -> int:
     if not -grid.width <= column < grid.width:
         cause = f"{_columns(grid.width)}, so there is no {argument} {column}"
         fix = f"choose {argument} between 0 and {grid.width - 1}, or -1 for the last"
-        raise DataError(grid.file, int(grid.line_numbers[0]), cause, fix)
+        raise DataError(grid.file, grid.lines.line_of(0), cause, fix)
     return column % grid.width
 
 
@@ -112,7 +124,7 @@ def _label_position(grid: _Grid, label_column: int, token_at: int) -> int:
     if place == token_at:
         cause = "no label column: the only column is the token" if grid.width == 1 else ONE_COLUMN
         fix = "add a label to each line, choose another label_column, or read it unlabelled (label_column=None)"
-        raise DataError(grid.file, int(grid.line_numbers[0]), cause, fix)
+        raise DataError(grid.file, grid.lines.line_of(0), cause, fix)
     return place
 
 
@@ -151,12 +163,13 @@ def read_conllu(
         require(known, f"unknown CoNLL-U field {field!r}; choose one of {', '.join(_CONLLU_CHOICES)}")
     fields = ["form", *([label] if label else []), *columns]
     cells, line_numbers, ends = _conllu_cells(file, read_text(source, encoding, name), fields)
-    require_filled(file, "token", cells["form"], line_numbers)
+    line_of = line_numbers.__getitem__
+    require_filled(file, "token", cells["form"], line_of)
     if label:
-        require_filled(file, "label", cells[label], line_numbers)
+        require_filled(file, "label", cells[label], line_of)
         _require_given(file, label, cells[label], line_numbers)
     further = {field: list(cells[field]) for field in columns}
-    return build(file, cells["form"], cells[label] if label else None, further, ends)
+    return build(file, cells["form"], cells[label] if label else None, further, ends, line_of)
 
 
 def _conllu_cells(file: str, text: str, fields: list[str]) -> tuple[dict[str, list[str]], list[int], list[int]]:
@@ -165,17 +178,19 @@ def _conllu_cells(file: str, text: str, fields: list[str]) -> tuple[dict[str, li
     wanted = [(CONLLU_FIELDS.index(field), column.append) for field, column in cells.items()]
     line_numbers: list[int] = []
     ends: list[int] = [0]
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line or line.isspace():
-            if len(line_numbers) > ends[-1]:
-                ends.append(len(line_numbers))
-        elif line[0] != "#":
-            row = line.split("\t")
-            _require_conllu(file, number, row)
-            if row[0].isdecimal():
-                line_numbers.append(number)
-                for place, append in wanted:
-                    append(row[place])
+    shared = Shared()
+    for first, block in blocks(file, text):
+        for number, line in enumerate(block.split("\n"), start=first):
+            if not line or line.isspace():
+                if len(line_numbers) > ends[-1]:
+                    ends.append(len(line_numbers))
+            elif line[0] != "#":
+                row = line.split("\t")
+                _require_conllu(file, number, row)
+                if row[0].isdecimal():
+                    line_numbers.append(number)
+                    for place, append in wanted:
+                        append(shared[row[place]])
     if len(line_numbers) > ends[-1]:
         ends.append(len(line_numbers))
     return cells, line_numbers, ends[1:]

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from labseq_core.checks import LabSeqError, require
+from labseq_core.data.limits import MAX_UNPACKED_MEGABYTES
 
 Source = str | Path | bytes | BinaryIO
 
@@ -20,8 +21,7 @@ _GZIP_MARK = b"\x1f\x8b"
 # Beginnings that readers take for something else than text.
 FILE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, _GZIP_MARK)
 ONE_COLUMN = "token and label are one column"
-_LONGEST_NAME = 120  # characters
-_LARGEST_UNPACKED = 1 << 30  # bytes; a small .gz can unpack to more than any memory
+_LONGEST_NAME, _LONGEST_CAUSE = 120, 500  # characters; a message may quote what is in the file
 
 
 class DataError(LabSeqError):
@@ -30,7 +30,8 @@ class DataError(LabSeqError):
     def __init__(self, file: str, line: int | None, cause: str, fix: str):
         self.file, self.line, self.cause, self.fix = file, line, cause, fix
         place = file if line is None else f"{file}, line {line}"
-        super().__init__(f"{place}: {cause}; {fix}")
+        shown = cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
+        super().__init__(f"{place}: {shown}; {fix}")
 
     def __reduce__(self):
         """Errors cross process borders: rebuild from the four parts, not from the message."""
@@ -62,7 +63,7 @@ def is_packed(file: str) -> bool:
     return file.lower().endswith(".gz")
 
 
-def read_bytes(source: Source, name: str | None = None, largest: int = _LARGEST_UNPACKED) -> bytes:
+def read_bytes(source: Source, name: str | None = None, largest: int = MAX_UNPACKED_MEGABYTES << 20) -> bytes:
     """The contents, unpacked if gzipped. largest: of what a packed file may hold, in bytes."""
     file = base_name(source, name)
     data = _raw_bytes(source, file)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import bisect
 import csv
-import io
 import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import compress, repeat
 
 import numpy as np
 
 from labseq_core.checks import require
-from labseq_core.data.formats.cells import build, require_filled
+from labseq_core.csv_text import plain_cell
+from labseq_core.data.formats.cells import (
+    LineOf,
+    build,
+    require_few_columns,
+    require_filled,
+    require_short_cells,
+    too_long,
+)
+from labseq_core.data.formats.lines import Shared, TokenLines, blocks
 from labseq_core.data.formats.source import ONE_COLUMN, DataError, Source, base_name, extension_of, read_text
+from labseq_core.data.limits import MAX_JSON_LINE_CHARACTERS
 from labseq_core.data.sequences import Column, Sequences
 
 _USUAL_TOKEN_NAMES = ("token", "word", "form")
@@ -44,40 +53,36 @@ def read_table(
     delimiter = delimiter or _delimiter(file, text)
     require(is_delimiter(delimiter), f"delimiter is {delimiter!r}; give one character")
     table = _read_rows(file, text, delimiter, quoted)
-    token = token or next((usual for usual in _USUAL_TOKEN_NAMES if usual in table.header), _USUAL_TOKEN_NAMES[0])
-    if sequence is None and SEQUENCE_NAME in table.header:
+    token = token or next((usual for usual in _USUAL_TOKEN_NAMES if usual in table.columns), _USUAL_TOKEN_NAMES[0])
+    if sequence is None and SEQUENCE_NAME in table.columns:
         sequence = SEQUENCE_NAME
     if token == label:
         raise DataError(file, 1, ONE_COLUMN, "choose another column as label, or None for no labels")
     tokens = table.column(token, "token")
-    require_filled(file, "token", tokens, table.line_numbers)
+    line_of = table.lines.line_of
+    require_filled(file, "token", tokens, line_of)
     labels = None if label is None else table.column(label, "label")
     if labels is not None:
-        require_filled(file, "label", labels, table.line_numbers)
-    ends = table.ends if sequence is None else _ends_by_change(table.column(sequence, "sequence"), table.ends)
-    others = {key: table.column(key, key) for key in table.header if key not in (token, label, sequence)}
-    return build(file, tokens, labels, others, ends)
+        require_filled(file, "label", labels, line_of)
+    ends = table.lines.ends
+    if sequence is not None:
+        ends = _ends_by_change(table.column(sequence, "sequence"), ends)
+    others = {key: table.column(key, key) for key in table.columns if key not in (token, label, sequence)}
+    return build(file, tokens, labels, others, ends, line_of)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Table:
     file: str
-    header: dict[str, int]  # name -> place
-    rows: list[list[str]] = field(default_factory=list)
-    line_numbers: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-
-    def end_sequence(self) -> None:
-        if len(self.rows) > (self.ends[-1] if self.ends else 0):
-            self.ends.append(len(self.rows))
+    columns: dict[str, list[str]]
+    lines: TokenLines
 
     def column(self, key: str, role: str) -> list[str]:
-        if key not in self.header:
-            cause = f"no column {key!r} in the header, which has {', '.join(map(repr, list(self.header)[:10]))}"
+        if key not in self.columns:
+            cause = f"no column {key!r} in the header, which has {', '.join(map(repr, list(self.columns)[:10]))}"
             fix = f"name one of these as {role}, or choose the format conll if the file has no header"
             raise DataError(self.file, 1, cause, fix)
-        place = self.header[key]
-        return [row[place] for row in self.rows]
+        return self.columns[key]
 
 
 def is_delimiter(delimiter: str) -> bool:
@@ -91,61 +96,75 @@ def _delimiter(file: str, text: str) -> str:
 
 
 def _read_rows(file: str, text: str, delimiter: str, quoted: bool) -> _Table:
-    table: _Table | None = None
-    for line, row in _csv_rows(file, text, delimiter, quoted):
-        blank = not any(cell.strip(" ") for cell in row)
-        if table is None:
-            if not blank:
-                table = _Table(file, _header(file, line, row))
-        elif blank:
-            table.end_sequence()
-        elif len(row) != len(table.header):
-            cause = f"{len(row)} columns where the header has {len(table.header)}"
-            raise DataError(file, line, cause, "give every row as many cells as the header")
-        else:
-            table.rows.append(row)
-            table.line_numbers.append(line)
-    if table is None or not table.rows:
+    columns: dict[str, list[str]] = {}
+    line_numbers: list[np.ndarray] = []
+    shared = Shared(plain_cell)
+    for first, block in blocks(file, text):
+        rows = _csv_rows(file, first, block.split("\n"), delimiter, quoted)
+        filled = np.fromiter(map(str.strip, map("".join, rows), repeat(" ")), np.bool_, len(rows))
+        numbers, rows = np.flatnonzero(filled) + first, list(compress(rows, filled))
+        if not columns and rows:
+            columns = _header(file, int(numbers[0]), rows[0])
+            numbers, rows = numbers[1:], rows[1:]
+        widths = np.fromiter(map(len, rows), np.int64, len(rows))
+        ragged = np.flatnonzero(widths != len(columns))
+        if ragged.size:
+            cause = f"{widths[ragged[0]]} columns where the header has {len(columns)}"
+            raise DataError(file, int(numbers[ragged[0]]), cause, "give every row as many cells as the header")
+        line_numbers.append(numbers)
+        for column, cells in zip(columns.values(), zip(*rows)):
+            column.extend(map(shared.__getitem__, cells))
+    lines = TokenLines(np.concatenate(line_numbers))
+    if lines.numbers.size == 0:
         raise DataError(file, None, "no rows below the header", "give at least one token")
-    table.end_sequence()
-    return table
+    return _Table(file, columns, lines)
 
 
-def _header(file: str, line: int, row: list[str]) -> dict[str, int]:
-    header: dict[str, int] = {}
-    for place, cell in enumerate(row):
-        name = cell.strip(" ")
+def _header(file: str, line: int, row: list[str]) -> dict[str, list[str]]:
+    require_few_columns(file, line, len(row))
+    header: dict[str, list[str]] = {}
+    for cell in row:
+        name = plain_cell(cell.strip(" "))
         if name in header:
             raise DataError(file, line, f"the header has {name!r} twice", "give each column its own name")
-        header[name] = place
+        header[name] = []
     return header
 
 
-def _csv_rows(file: str, text: str, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the line each starts on. A cell over several lines is nearly always a lone quote mark: refused."""
+def _csv_rows(file: str, first: int, lines: list[str], delimiter: str, quoted: bool) -> list[list[str]]:
+    """A row for each line. A cell over several lines is nearly always a lone quote mark: refused."""
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, quoting=quoting, strict=True)
-    fix = 'write a quote mark inside a cell twice and the cell in quotes, or read with quoted=False if " is plain text'
-    line = 1
+    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+    rows: list[list[str]] = []
+    fault = ""
     try:
         for row in reader:
-            if reader.line_num > line:
-                raise DataError(file, line, "a quoted cell goes on over the end of the line", fix)
-            yield line, row
-            line = reader.line_num + 1
+            rows.append(row)
+            if reader.line_num > len(rows):
+                rows.pop()
+                break
     except csv.Error as error:
-        raise DataError(file, line, f"the row cannot be split into cells ({error})", fix) from None
+        fault = str(error)
+    if len(rows) == len(lines):
+        return rows
+    line = first + len(rows)
+    fix = 'write a quote mark inside a cell twice and the cell in quotes, or read with quoted=False if " is plain text'
+    if reader.line_num > len(rows) + 1 or "unexpected end" in fault:
+        raise DataError(file, line, "a quoted cell goes on over the end of the line", fix)
+    if "field limit" in fault:
+        raise too_long(file, line, "too many")
+    raise DataError(file, line, f"the row cannot be split into cells ({fault})", fix)
 
 
-def _ends_by_change(values: list[str], blank_row_ends: Sequence[int]) -> list[int]:
-    ends = set(blank_row_ends)
-    current = values[0]
-    for position, value in enumerate(values):
-        if value not in ("", current):
-            if position:
-                ends.add(position)
-            current = value
-    return sorted(ends)
+def _ends_by_change(values: list[str], blank_row_ends: np.ndarray) -> np.ndarray:
+    """Where the value changes, or a blank row stands; an empty cell repeats the one above."""
+    codes: dict[str, int] = {"": 0}
+    code = np.fromiter((codes.setdefault(value, len(codes)) for value in values), np.int64, len(values))
+    given = np.flatnonzero(code)
+    changes = given[1:][np.diff(code[given]) != 0]
+    if given.size and given[0] > 0:  # the first rows have none: theirs is the empty one
+        changes = np.append(given[0], changes)
+    return np.union1d(changes, blank_row_ends)
 
 
 def read_jsonl(source: Source, *, encoding: str = "utf-8", name: str | None = None) -> Sequences:
@@ -158,23 +177,25 @@ def read_jsonl(source: Source, *, encoding: str = "utf-8", name: str | None = No
     ends: list[int] = []
     numbers: list[int] = []  # of the lines
     lists: dict[str, list] = {}
-    for number, line in enumerate(read_text(source, encoding, name).split("\n"), start=1):
-        if line and not line.isspace():
-            found = _json_lists(file, number, line)
-            _require_same_lists(file, number, lists if tokens else None, found)
-            tokens += found.pop("tokens")
-            ends.append(len(tokens))
-            numbers.append(number)
-            for key, values in found.items():
-                lists.setdefault(key, []).extend(values)
+    shared = Shared()
+
+    def line_of(position: int) -> int:
+        return numbers[bisect.bisect_right(ends, position)]
+
+    for first, block in blocks(file, read_text(source, encoding, name), MAX_JSON_LINE_CHARACTERS):
+        for number, line in enumerate(block.split("\n"), start=first):
+            if line and not line.isspace():
+                found = _json_lists(file, number, line)
+                _require_same_lists(file, number, lists if tokens else None, found)
+                tokens += map(shared.__getitem__, found.pop("tokens"))
+                ends.append(len(tokens))
+                numbers.append(number)
+                for key, values in found.items():
+                    same = map(shared.__getitem__, values) if key == "labels" else values
+                    lists.setdefault(key, []).extend(same)
     labels = lists.pop("labels", None)
-    sequences = build(file, tokens, labels, {}, ends)
-    columns: dict[str, Column] = {}
-    for key, values in lists.items():
-        columns[key] = column = _json_column(values)
-        if isinstance(column, np.ndarray) and np.isinf(column).any():
-            line = numbers[bisect.bisect_right(ends, int(np.isinf(column).argmax()))]
-            raise DataError(file, line, f"{key!r} has an infinite number", "give finite numbers or null")
+    sequences = build(file, tokens, labels, {}, ends, line_of)
+    columns = {key: _json_column(file, key, values, line_of) for key, values in lists.items()}
     return Sequences(sequences.flat_tokens, sequences.offsets, labels, columns)
 
 
@@ -190,6 +211,8 @@ def _json_lists(file: str, number: int, line: str) -> dict[str, list]:
         cause = 'no list "tokens"' if isinstance(record, dict) else "not a JSON object"
         raise DataError(file, number, cause, 'write {"tokens": [...], "labels": [...]} on each line')
     lists = {key: values for key, values in record.items() if isinstance(values, list)}
+    require_few_columns(file, number, len(lists))
+    require_short_cells(file, list(lists), lambda place: number)
     if not lists["tokens"]:
         raise DataError(file, number, "the list of tokens is empty", "remove the line")
     for key, values in lists.items():
@@ -206,8 +229,11 @@ def _require_values(file: str, number: int, key: str, values: list) -> None:
             raise DataError(file, number, f"{key!r} has a value that is not a string or is empty", "give strings only")
     elif any(isinstance(value, (list, dict)) for value in values):
         raise DataError(file, number, f"{key!r} has lists inside", "give strings or numbers, one per token")
+    texts = "".join([key, *(value for value in values if isinstance(value, str))])
+    if odd := next((mark for mark in "\n\r\0" if mark in texts), None):
+        raise DataError(file, number, f"{key!r} has the character {odd!r}", "write a blank in its place")
     try:
-        "".join(value for value in values if isinstance(value, str)).encode()
+        texts.encode()
     except UnicodeEncodeError:
         cause = f"{key!r} has half a surrogate pair (\\ud800 to \\udfff)"
         raise DataError(file, number, cause, "write the character itself") from None
@@ -220,17 +246,24 @@ def _require_same_lists(file: str, number: int, before: dict[str, list] | None, 
         raise DataError(file, number, cause, "give every line the same lists")
 
 
-def _json_column(values: list) -> Column:
-    """Numbers, of which those too large for a float are infinite, or strings."""
+def _json_column(file: str, key: str, values: list, line_of: LineOf) -> Column:
+    """Numbers or strings."""
     numeric = all(
         value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values
     )
     if not numeric:
-        return ["" if value is None else str(value) for value in values]
-    return np.array([math.nan if value is None else _as_float(value) for value in values])
+        cells = ["" if value is None else str(value) for value in values]
+        require_short_cells(file, cells, line_of)
+        return cells
+    column = np.array([math.nan if value is None else _as_float(value) for value in values])
+    if (infinite := np.isinf(column)).any():
+        line = line_of(int(infinite.argmax()))
+        raise DataError(file, line, f"{key!r} has an infinite number", "give finite numbers or null")
+    return column
 
 
 def _as_float(value: float) -> float:
+    """Infinite where it is too large for one."""
     try:
         return float(value)
     except OverflowError:

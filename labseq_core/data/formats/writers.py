@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import math
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from labseq_core.checks import LabSeqError, require
+from labseq_core.csv_text import csv_text
 from labseq_core.data.formats.source import FILE_MARKS, base_name, codec_of, extension_of, is_packed
 from labseq_core.data.formats.tabular import SEQUENCE_NAME, is_delimiter
 from labseq_core.data.sequences import Column, Sequences
@@ -56,7 +55,8 @@ def write_csv(
 ) -> None:
     """A table with the header sequence, token, further columns, label, predicted; sequences are numbered from 1.
 
-    `delimiter=None` is a tab in .tsv files, else a comma.
+    `delimiter=None` is a tab in .tsv files, else a comma. Text that a spreadsheet would take for a formula has an apostrophe
+    in front (see `csv_text`), which `read_table` takes away.
     """
     if delimiter is None:
         delimiter = "\t" if isinstance(path, (str, Path)) and extension_of(str(path)) == ".tsv" else ","
@@ -67,11 +67,10 @@ def write_csv(
         _refuse(name, cells, _ENDS_LINE, "a table", allow_empty=name in sequences.flat_columns)
         _refuse("column name", [name], _ENDS_LINE, "a table", allow_empty=False)
     numbers = np.repeat(np.arange(1, len(sequences) + 1), sequences.lengths).tolist()
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([SEQUENCE_NAME, *columns])
-    writer.writerows(zip(numbers, *columns.values()))
-    _write(path, text.getvalue(), encoding)
+    cells: dict[str, list] = {SEQUENCE_NAME: numbers, **columns}
+    real = {name: column for name, column in sequences.flat_columns.items() if isinstance(column, np.ndarray)}
+    cells |= {name: _numbers(name, column) for name, column in real.items()}  # numbers are no text to be guarded
+    _write(path, csv_text(cells, zip(*cells.values()), delimiter), encoding)
 
 
 def _columns(sequences: Sequences, predicted: Sequence[Sequence[str]] | None) -> dict[str, list[str]]:
@@ -92,10 +91,12 @@ def _columns(sequences: Sequences, predicted: Sequence[Sequence[str]] | None) ->
 
 
 def _cells(name: str, column: Column) -> list[str]:
-    if not isinstance(column, np.ndarray):
-        return column
+    return list(map(str, _numbers(name, column))) if isinstance(column, np.ndarray) else column
+
+
+def _numbers(name: str, column: np.ndarray) -> list[float | str]:
     require(not np.isinf(column).any(), f"the column {name!r} has an infinite number, which no format here can hold")
-    return ["NA" if math.isnan(value) else repr(value) for value in column.tolist()]
+    return ["NA" if math.isnan(value) else value for value in column.tolist()]
 
 
 def _refuse(what: str, cells: list[str], forbidden: str, format_name: str, *, allow_empty: bool) -> None:

@@ -19,9 +19,9 @@ TRAINING_MARGINS = "training-margins"  # the name among the defaults
 def make_margins(name: str) -> dict[str, Margins]:
     """By label: those of the first models of a default result, on what they were trained on."""
     run = default_results()[name]
-    observations, labels = training_data(run.config)
     return {
-        choice.label: margins(model(run.run_id, choice.label), observations, labels) for choice in run.config.methods
+        choice.label: margins(model(run.run_id, choice.label), *training_data(run.config, choice.label))
+        for choice in run.config.methods
     }
 
 

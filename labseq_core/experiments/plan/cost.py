@@ -9,13 +9,15 @@ from functools import lru_cache
 import numpy as np
 
 from labseq_core.data.catalogue import dataset_info, load_dataset
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.data.sequences import Sequences
+from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import points_of
+from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.cost import GROWTH, DataSize
 from labseq_core.learners.registry import find_method
 
-SAMPLE = 400  # sequences from which the kind of a corpus is known
+SAMPLE, SAMPLE_TOKENS = 400, 100_000  # sequences from which the kind of a corpus is known, and tokens of them at most
 START_SECONDS = 2.5  # a process, its imports, the corpus, routines that were compiled before
 TASK_SECONDS = 0.2  # features, labelling, scoring, saving
 BASE_MEGABYTES = 250.0  # of a process that has done nothing yet
@@ -32,11 +34,10 @@ class Cost:
 
 def expected_cost(config: ExperimentConfig, workers: int | None = None) -> Cost:
     """workers: how many trainings go on at a time; usually as many as the local executor has."""
-    whole = data_size(config.dataset, config.features, config.sequences)
     folds = max(1, config.folds)
-    part = whole.share((folds - 1) / folds) if config.folds else whole
     by_label, megabytes, n_tasks = {}, 0.0, 0
     for choice in config.methods:
+        part = _training_size(config, choice)
         tried = [replace(choice, options={**choice.options, **point}, search={}) for point in points_of(choice)]
         fits = [*tried, *(tried[-1:] if config.folds else [])] or [choice]
         costs = [fit_cost(fit, part) for fit in fits]
@@ -48,12 +49,20 @@ def expected_cost(config: ExperimentConfig, workers: int | None = None) -> Cost:
     return Cost(seconds, BASE_MEGABYTES + megabytes, by_label)
 
 
+def _training_size(config: ExperimentConfig, choice: MethodChoice) -> DataSize:
+    """Of what a variant is trained on in a fold."""
+    size = data_size(config.dataset, config.features_of(choice), config.sequences)
+    size = size.share((config.folds - 1) / config.folds) if config.folds else size
+    few = choice.sequences and choice.sequences < size.sequences
+    return size.share(choice.sequences / size.sequences) if few else size
+
+
 @lru_cache(maxsize=32)
 def data_size(dataset: str, features: FeatureChoice, sequences: int = 0) -> DataSize:
     """Counts of the training part; attributes are counted on its first sequences only."""
     corpus = load_dataset(dataset)
     train = corpus.train.without_columns(dataset_info(dataset).answer_columns)
-    encoded = features.make().encode(train.select(range(min(SAMPLE, len(train)))))
+    encoded = features.make().encode(_sample(train))
     n = min(sequences, len(train)) or len(train)
     tokens = int(train.offsets[n])
     more = tokens / encoded.n_positions
@@ -61,6 +70,14 @@ def data_size(dataset: str, features: FeatureChoice, sequences: int = 0) -> Data
         n, tokens, len(corpus.labels), len(encoded.indices) / encoded.n_positions, encoded.n_attributes * more**GROWTH,
         min(_distinct(encoded) * more**GROWTH, tokens),
     )  # fmt: skip
+
+
+def _sample(train: Sequences) -> Sequences:
+    """The first sequences; very long ones are cut."""
+    tokens = min(int(train.offsets[min(SAMPLE, len(train))]), SAMPLE_TOKENS)
+    n_sequences = int(np.searchsorted(train.offsets, tokens))
+    columns = {name: column[:tokens] for name, column in train.flat_columns.items()}
+    return Sequences(train.flat_tokens[:tokens], np.minimum(train.offsets[: n_sequences + 1], tokens), None, columns)
 
 
 def _distinct(encoded: EncodedSequences) -> int:

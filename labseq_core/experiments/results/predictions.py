@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 
 from labseq_core.archives import MOST_TOKENS, LoadedArrays, load_archive, names_in, save_archive
 from labseq_core.checks import LabSeqError, require
+from labseq_core.csv_text import csv_text
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCounts, reliability
 from labseq_core.evaluation.calibration import BINS
@@ -29,23 +29,21 @@ class Predictions:
     folds: np.ndarray  # int64, (sequences,)
     truth: np.ndarray  # int32
     predicted: np.ndarray  # int32, the best labelling
-    answers: (
-        np.ndarray
-    )  # int32, the label to which the confidence belongs: the most probable one, where there are probabilities
+    answers: np.ndarray  # int32, the label to which the confidence belongs: `predicted`, but for runs of early versions
     confidence: np.ndarray  # float64: its probability, or by how much the best labelling beats the best one without it
     probability: bool  # whether confidences are probabilities
 
     @classmethod
     def of(
         cls, fold: int, truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]],
-        answers: Sequence[Sequence[str]], confidence: Sequence[np.ndarray], probability: bool,
+        confidence: Sequence[np.ndarray], probability: bool,
     ) -> Predictions:  # fmt: skip
-        names = Alphabet(sorted({label for rows in (truth, predicted, answers) for row in rows for label in row}))
-        codes = [names.encode([label for row in rows for label in row]).astype(np.int32)
-                 for rows in (truth, predicted, answers)]  # fmt: skip
+        names = Alphabet(sorted({label for rows in (truth, predicted) for row in rows for label in row}))
+        true, said = (names.encode([label for row in rows for label in row]).astype(np.int32)
+                      for rows in (truth, predicted))  # fmt: skip
         lengths = np.array([len(row) for row in truth], dtype=np.int64)
         flat = np.concatenate([np.asarray(row, dtype=np.float64) for row in confidence])
-        return cls(list(names.names), lengths, np.full(len(lengths), fold), *codes, flat, probability)
+        return cls(list(names.names), lengths, np.full(len(lengths), fold), true, said, said, flat, probability)
 
     @classmethod
     def joined(cls, parts: Iterable[Predictions]) -> Predictions:
@@ -140,11 +138,7 @@ def archive_bytes(save) -> bytes:
     return archive.getvalue()
 
 
-def predictions_csv(by_label: dict[str, Predictions], **about: str) -> str:
+def predictions_csv(by_label: dict[str, Predictions], **about: object) -> str:
     """All of them as CSV text; `about` are columns before them that say the same in each row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, "method", *COLUMNS, "probability"])
-    for label, each in by_label.items():
-        writer.writerows([*about.values(), label, *row, each.probability] for row in each.rows())
-    return text.getvalue()
+    rows = ((*about.values(), name, *row, each.probability) for name, each in by_label.items() for row in each.rows())
+    return csv_text([*about, "method", *COLUMNS, "probability"], rows)

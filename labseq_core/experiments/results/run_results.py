@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -14,8 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from labseq_core.archives import LoadedArrays, load_archive, names_in, save_archive
+from labseq_core.csv_text import table_csv
 from labseq_core.evaluation.registry import metrics_of
 from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.places import datasets_directory
@@ -58,7 +58,10 @@ class RunResult:
         summary = []
         for label in dict.fromkeys(row["label"] for row in self.rows):
             own = [row for row in self.rows if row["label"] == label]
-            entry = {"label": label, "method": own[0]["method"], "folds": len(own)}
+            decoding = self.config.variant(label).decoding
+            entry = {"label": label, "method": own[0]["method"], "decode": decoding, "folds": len(own)}
+            entry["used_of"] = own[0].get("used_of", "")
+            entry["n_used_mean"], _ = _mean_and_error([_parameters_used(row) for row in own])
             for name in (metric.name for metric in metrics_of()):
                 values = [row[name] for row in own if row.get(name) is not None]
                 entry[f"{name}_mean"], entry[f"{name}_se"] = _mean_and_error(values)
@@ -66,13 +69,16 @@ class RunResult:
         return summary
 
     def about(self) -> dict:
-        """What every table that is saved says of itself: of which run it is, its seed, how scores were counted and on what."""
+        """What every table that is saved says of itself: of which run it is, its seed, how scores were counted and on what, and
+        how labels were decoded.
+        """
         spans = any(row.get("span_f1") is not None for row in self.rows)
         mode = SPAN_MODE if spans else TOKEN_MODE
         return {
             "run_id": self.run_id, "config_hash": self.config.hash, "seed": self.config.seed, "metric_mode": mode,
             "scored_on": f"{self.config.folds} folds" if self.config.folds else "test part",
             **({"imported": IMPORTED} if self.imported else {}),
+            "decoding": decoding_line(self.config.methods),
         }  # fmt: skip
 
     def csv(self) -> str:
@@ -105,15 +111,10 @@ def timed_metrics() -> list[str]:
     return [metric.name for metric in metrics_of("timing")]
 
 
-def table_csv(rows: Sequence[Mapping]) -> str:
-    """Rows as CSV text with all their keys, full precision, nothing for None; empty without rows."""
-    if not rows:
-        return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)), "", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
-    return text.getvalue()
+def _parameters_used(row: Mapping) -> float:
+    """Parameters of a model without weights of features that are 0; what has no features keeps what it uses only."""
+    share = row["used_share"] if row.get("used_of", "").endswith("features") else None
+    return row["n_parameters"] * (1.0 if share is None else share)
 
 
 def _mean_and_error(values: list[float]) -> tuple[float | None, float | None]:

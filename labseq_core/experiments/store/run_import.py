@@ -24,8 +24,9 @@ from labseq_core.checks import LabSeqError, brief, require
 from labseq_core.data.sequences import Sequences
 from labseq_core.evaluation.label_pairs import pair_up
 from labseq_core.evaluation.token import confusion_of
-from labseq_core.experiments.plan.config import MAX_TASKS, ExperimentConfig, MethodChoice
+from labseq_core.experiments.plan.config import MAX_TASKS, ExperimentConfig
 from labseq_core.experiments.plan.tasks import Task, tasks_of
+from labseq_core.experiments.plan.variant import MethodChoice
 from labseq_core.experiments.results.collecting import collect, final_tasks
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.experiments.run.active_run import KINDS
@@ -241,8 +242,8 @@ def _check_options(config: ExperimentConfig, choice: MethodChoice, text: str, wh
     known = _given_options(config, choice)
     try:
         said = json.loads(text)
-        fits = set(said) == {*known, *choice.search} and all(said[name] == known[name] for name in known)
-        fits = fits and all(said[name] in values for name, values in choice.search.items())
+        fits = set(said) == {*known, *choice.tried} and all(said[name] == known[name] for name in known)
+        fits = fits and all(said[name] in values for name, values in choice.tried.items())
     except (ValueError, TypeError, RecursionError):
         fits = False
     require(fits, f"{where} has other options than its configuration")
@@ -251,7 +252,7 @@ def _check_options(config: ExperimentConfig, choice: MethodChoice, text: str, wh
 def _given_options(config: ExperimentConfig, choice: MethodChoice) -> dict:
     """Those that are not searched for; the seed of the run goes to methods that have one."""
     seed = {"seed": config.seed} if "seed" in method_options(choice.method) else {}
-    return {name: value for name, value in {**seed, **choice.options}.items() if name not in choice.search}
+    return {name: value for name, value in {**seed, **choice.options}.items() if name not in choice.tried}
 
 
 def _require_square(confusion: dict | None, where: str) -> None:
@@ -298,12 +299,12 @@ class _Artefacts:
         learner = load_model(data)
         made = make_learner(choice.method, **_given_options(config, choice)).get_params()
         same = type(learner) is method.learner and all(
-            value == made[name] or (name in choice.search and value in choice.grid()[name])
+            value == made[name] or (name in choice.tried and value in choice.grid()[name])
             for name, value in learner.get_params().items()
         )
         require(same, "the model is that of another method, or has other options")
         template = learner.template_
-        same = template is not None and template.get_params() == config.features.make().get_params()
+        same = template is not None and template.get_params() == config.features_of(choice).make().get_params()
         require(same, "the model has other features")
         _try(learner)
         return True
@@ -311,8 +312,12 @@ class _Artefacts:
 
 def _try(learner: SequenceLearner) -> None:
     """Use it once: on an observation with attributes that it knows and one with none, and on words."""
-    answers(learner, [[list(learner.vocabulary_.names[:_TRIED]), []]])
+    _label(learner, [[list(learner.vocabulary_.names[:_TRIED]), []]])
     coder = learner.template_.coder_
     require(coder is not None, "the model does not say what its attributes were made of")
     columns = {name: [[0.0, 0.0] if name in coder.numeric else ["a", "b"]] for name in coder.columns if name != "token"}
-    answers(learner, Sequences.from_lists([["a", "b"]], columns=columns))
+    _label(learner, Sequences.from_lists([["a", "b"]], columns=columns))
+
+
+def _label(learner: SequenceLearner, X) -> None:
+    answers(learner, X, learner.predict(X))

@@ -6,6 +6,7 @@ from labseq_core.evaluation.metric import ROW
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments.plan.config import MAX_FOLDS, MAX_METHODS, MAX_TASKS, ExperimentConfig
 from labseq_core.experiments.plan.tasks import Task, points_of
+from labseq_core.experiments.plan.variant import MOST_NOISE, TUNE
 from labseq_core.experiments.results.predictions import ROUNDING
 from labseq_core.experiments.results.training_curves import CURVE_POINTS
 from labseq_core.experiments.run.one_task import N_EXAMPLES
@@ -26,6 +27,7 @@ from labseq_core.experiments.store.json_shapes import (
     text,
     whole,
 )
+from labseq_core.learners.registry import DECODINGS
 
 RUN_FORMAT = 1
 _LONGEST = 100_000  # tokens of a sequence, letters of a token: more than any corpus has
@@ -36,17 +38,21 @@ _AMOUNT = number(0.0, 1e18)
 _PLAIN = any_of(flag, number(), maybe(line()))
 _LABELS = many(text(_LONGEST), _LONGEST)
 _NEEDED = ("accuracy", "dev_accuracy", "n_parameters", "train_seconds")  # metrics that pages look up in every row
-_METHOD = record(
-    {"method": line()}, {"options": table(line(), _PLAIN, 100), "search": table(line(), many(_PLAIN, MAX_TASKS), 100)}
-)
 _FEATURES = record(
     {"template": line()},
     {"window": maybe(whole(1000)), "columns": maybe(many(line(), 1000)), "bins": maybe(whole(10**6)), "joint": flag},
 )
+_METHOD = record(
+    {"method": line()},
+    {
+        "options": table(line(), _PLAIN, 100), "search": any_of(one_of(TUNE), table(line(), many(_PLAIN, MAX_TASKS), 100)),
+        "decode": one_of(*DECODINGS), "features": _FEATURES, "sequences": whole(), "noise": number(0.0, MOST_NOISE),
+    },
+)  # fmt: skip
 _CONFIG = record(
     {"dataset": line(), "methods": many(_METHOD, MAX_METHODS)},
     {"features": _FEATURES, "folds": whole(MAX_FOLDS), "seed": whole(2**32 - 1), "metrics": many(line(), 1000),
-     "calibrate": flag, "sequences": whole()},
+     "calibrate": flag, "sequences": whole(), "test_dataset": line()},
 )  # fmt: skip
 _FAILURE = record({"label": line(2000), "fold": whole(MAX_FOLDS), "error": line(10_000)})
 _RUN = record(
@@ -76,15 +82,23 @@ _EXAMPLE = record({"tokens": _LABELS, "truth": _LABELS, "predicted": _LABELS})
 def outcome_shape(config: ExperimentConfig, task: Task) -> Shape:
     """Of what a task of the configuration found; what follows from the configuration has to be that."""
     choice = config.methods[task.method]
+    # Of these, rows of early versions say nothing.
+    metrics = {name: _metric(name) for name in METRICS}
+    later = {
+        "decode": one_of(choice.decoding),
+        "noise": one_of(choice.noise),
+        "n_train_sequences": whole(),
+        "used_of": line(),
+    }
     found: dict[str, Shape] = {
         "row": record(
             {
-                "config_hash": one_of(config.hash), "dataset": one_of(config.dataset),
-                "features": one_of(config.features.label), "label": one_of(task.label), "method": one_of(choice.method),
+                "config_hash": one_of(config.hash), "dataset": one_of(config.dataset), "label": one_of(task.label),
+                "features": one_of(config.features_of(choice).label), "method": one_of(choice.method),
                 "options": line(100_000), "fold": one_of(task.fold), "seed": one_of(config.seed), "n_tokens": whole(),
                 "n_sequences": whole(), "n_train_tokens": whole(), **{name: _metric(name) for name in _NEEDED},
             },
-            {**dict.fromkeys(ROW, one_of()), "temperature": maybe(_AMOUNT), **{name: _metric(name) for name in METRICS}},
+            {**dict.fromkeys(ROW, one_of()), "temperature": maybe(_AMOUNT), **later, **metrics},
             rest=maybe(number()),  # a metric from outside
         ),
         "confusion": _CONFUSION,

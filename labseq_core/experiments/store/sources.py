@@ -25,7 +25,8 @@ COUNTED = (  # folders and files
     "compiling/routines.py",  # how sums may be reordered and products contracted
     "progress.py",  # whether a fit goes on
     "explain/confidence.py", "explain/sparsity.py",  # columns of a row
-    "experiments/plan/config.py", "experiments/plan/tasks.py", "experiments/run/one_task.py",
+    "experiments/plan/config.py", "experiments/plan/variant.py", "experiments/plan/tasks.py",
+    "experiments/run/one_task.py",
     "experiments/run/live_accuracy.py", "experiments/results/predictions.py", "experiments/results/collecting.py",
 )  # fmt: skip
 NOT_COUNTED = {

@@ -13,7 +13,6 @@ from labseq_core.chain import path_scores, refuse_forbidden
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
 from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.learners.boosting.development import Development
 from labseq_core.learners.boosting.rounds import (
@@ -27,6 +26,7 @@ from labseq_core.learners.boosting.rounds import (
     round_numbers,
 )
 from labseq_core.learners.cost import rounds_cost
+from labseq_core.learners.inputs import Labels, encode_input, flat_labels, labels_of
 from labseq_core.learners.options import Option
 from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.linear import LinearWeights
@@ -40,7 +40,7 @@ BOUND = Option(
     choices=("loose", "tight", "exact"), where="T 3.26, 3.35, 3.25",
 )  # fmt: skip
 ROUNDS = Option("rounds", "int", 500, "At most this many rounds; each moves the weight of one feature.", low=1, high=1_000_000,
-                where="T Alg. 3")  # fmt: skip
+                where="T Alg. 3", tuning=(50, 100, 200, 500, 1000, 2000))  # fmt: skip
 SMOOTHING = Option(
     "smoothing", "float", 1e-4, "ε: keeps the steps of features that are always right, or never, from going to infinity.",
     low=0.0, high=1.0, log_scale=True, where="T 3.37",
@@ -151,8 +151,8 @@ class BoostingLearner(LinearLearner):
 
     def booster_at(self, X, y: Labels | None, rounds: int) -> Booster:
         """The state of training on X, y after so many rounds of this model."""
-        encoded = _encode(X, self.vocabulary_, self.template_)
-        labels = self._known_labels(_flat_labels(_labels_of(X, y), encoded.offsets))
+        encoded = encode_input(X, self.vocabulary_, self.template_)
+        labels = self._known_labels(flat_labels(labels_of(X, y), encoded.offsets))
         return self._booster(encoded, labels, self.weights_after(rounds))
 
     def _rows_before(self) -> list[tuple]:

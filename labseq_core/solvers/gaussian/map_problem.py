@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from labseq_core.chain import covariance_product, forward_backward, independent_variances
+from labseq_core.checks import LabSeqError
 from labseq_core.losses import log_loss
 from labseq_core.scoring.kernel_features import FeatureScoring
 from labseq_core.scoring.kernel_training import KernelScoring, sums_by_row
@@ -61,7 +62,11 @@ class GramCurvature:
             blocks = -sums_by_row(outer, scoring.rows, len(diagonal)).reshape(-1, n_labels, n_labels)
             every = np.arange(n_labels)
             blocks[:, every, every] += sums_by_row(node, scoring.rows, len(diagonal))
-            self._node = np.linalg.inv(l2 * np.eye(n_labels) + diagonal[:, np.newaxis, np.newaxis] * blocks)
+            try:
+                self._node = np.linalg.inv(l2 * np.eye(n_labels) + diagonal[:, np.newaxis, np.newaxis] * blocks)
+            except np.linalg.LinAlgError:
+                cause = f"kernel values up to {diagonal.max():.2g} leave no digits for l2 = {l2:g}"
+                raise LabSeqError(f"{cause}; scale the attributes, use Normalized(kernel), or raise l2") from None
             pairs = marginals.edge.reshape(len(node), -1)
             covariance = np.diag(pairs.sum(axis=0)) - pairs.T @ pairs
             self._edge = np.linalg.inv(l2 * np.eye(n_labels * n_labels) + scoring.eta * covariance)

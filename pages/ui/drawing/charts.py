@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from hashlib import sha256
 from itertools import islice
@@ -14,6 +14,7 @@ from threading import Lock
 import plotly.graph_objects as go
 import streamlit as st
 
+from labseq_core.experiments.plan.decoding_words import DECODING_TITLES
 from labseq_core.serving.streamlit_inside import CLICKABLE_CHART
 from pages.ui.choices.registry import FIGURES
 from pages.ui.drawing.chart_margins import with_room
@@ -95,8 +96,11 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
 
 
 @kept
-def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Figure:
-    """Scores of each method with standard errors; a dashed line over the accuracies is the best that is possible."""
+def score_bars(summary: list[dict], bayes: Mapping[str, float] | None = None) -> go.Figure:
+    """Scores of each method with standard errors; a dashed line over the accuracies is that of the true distribution.
+
+    bayes: by decoding its accuracy, where it is known.
+    """
     metrics = [metric for metric in shown_metrics(summary) if metric.share]
     titles = [metric.title for metric in metrics]
     names = [in_lines(row["label"]) for row in summary]
@@ -117,8 +121,8 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
                                 "size": 14, "solidity": 0.13}},
             hovertemplate="%{x}: %{y:.4f}<extra>" + row["label"] + "</extra>",
         )  # fmt: skip
-    if best_accuracy is not None:
-        _best_line(figure, best_accuracy)
+    if bayes:
+        _bayes_lines(figure, bayes)
     figure.update_layout(
         barmode="group", bargap=0.18, bargroupgap=0.05, margin=MARGIN, height=400 + _LINE * max(0, lines - len(names)),
         yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
@@ -138,20 +142,27 @@ def in_lines(name: str) -> str:
     return "<br>".join(lines)
 
 
-def _best_line(figure: go.Figure, best: float) -> None:
-    # On an axis of categories, positions are counted from 0: this spans the first group only, the accuracies.
-    figure.add_shape(type="line", x0=-0.45, x1=0.45, y0=best, y1=best, line={"color": GREY, "width": 2, "dash": "dash"})
+def _bayes_lines(figure: go.Figure, bayes: Mapping[str, float]) -> None:
+    """A line for each decoding, and one name for all: they are close to one another."""
+    for (_, value), dash in zip(bayes.items(), ("dash", "dot")):
+        # On an axis of categories, positions are counted from 0: this spans the first group only, the accuracies.
+        line = {"color": GREY, "width": 2, "dash": dash}
+        figure.add_shape(type="line", x0=-0.45, x1=0.45, y0=value, y1=value, line=line)
+    named = "<br>".join(f"Bayes, {DECODING_TITLES[decoding]} {value:.3f}" for decoding, value in bayes.items())
     figure.add_annotation(
-        x=0, y=best, text=f"best possible {best:.3f}", showarrow=False, yanchor="bottom", yshift=6, font={"size": 13}
+        x=0, y=max(bayes.values()), text=named, showarrow=False, yanchor="bottom", yshift=6, font={"size": 13}
     )
 
 
-def score_text(summary: list[dict]) -> str:
+def score_text(summary: list[dict], bayes: Mapping[str, float]) -> str:
     """What `score_bars` shows, in words."""
     metrics = [metric for metric in shown_metrics(summary) if metric.share]
     rows = [
         f"{row['label']}: " + ", ".join(f"{metric.title} {row[f'{metric.name}_mean']:.3f}" for metric in metrics)
         for row in summary
+    ]
+    rows += [
+        f"true distribution, decoded by {DECODING_TITLES[decoding]}: {value:.3f}" for decoding, value in bayes.items()
     ]
     return "Bar chart of scores. " + "; ".join(rows)
 
@@ -177,13 +188,16 @@ def label_bars(counts: dict[str, int]) -> go.Figure:
 
 
 @kept
-def length_histogram(lengths: list[int]) -> go.Figure:
-    """How long the sequences are."""
+def length_histogram(bins: list[dict]) -> go.Figure:
+    """How long the sequences are; bins: from, to, sequences."""
     own = look(2)
+    ranges = [f"{each['from']} to {each['to']}" if each["to"] > each["from"] else f"{each['from']}" for each in bins]
     figure = go.Figure(
-        go.Histogram(
-            x=lengths, marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
-            nbinsx=30, hovertemplate="%{x} tokens: %{y} sequences<extra></extra>",
+        go.Bar(
+            x=[each["from"] for each in bins], y=[each["sequences"] for each in bins], offset=-0.5,
+            width=[each["to"] - each["from"] + 1 for each in bins], customdata=ranges,
+            marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
+            hovertemplate="%{customdata} tokens: %{y:,} sequences<extra></extra>",
         )
     )  # fmt: skip
     figure.update_layout(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from labseq_core.csv_text import table_csv
 from labseq_core.experiments import RunResult
-from labseq_core.experiments.results.run_results import table_csv
 
 Table = pd.DataFrame | Sequence[Mapping]
 _PLAIN = str.maketrans({":": "-", " ": "-", "(": "", ")": "", ",": "", "=": "-"})
@@ -34,7 +34,7 @@ def csv_button(
 
     def text() -> str:
         if callable(table):
-            return table(**{name: str(value) for name, value in about.items()})
+            return table(**about)
         rows = table.to_dict("records") if isinstance(table, pd.DataFrame) else table
         return table_csv([{**about, **row} for row in rows])
 

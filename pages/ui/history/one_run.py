@@ -23,7 +23,7 @@ from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.imported import imported_mark, with_mark
-from pages.ui.drawing.metrics import summary_table
+from pages.ui.drawing.metrics import score_table
 from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame.errors import shown_errors
 from pages.ui.history import list as history_list
@@ -111,10 +111,8 @@ def delete_button(ids: list[str]) -> None:
 
 def _again(config: ExperimentConfig) -> None:
     """The same choices in the form, and the four other ways to repeat it."""
-    choices, left_out = form_choices(config)
+    choices = form_choices(config)
     links.go("Change it and run again", "train", "tune", fresh=True, **choices)
-    if left_out:
-        st.caption(f"The form cannot hold: {'; '.join(left_out)}. The file, the command and the script below can.")
     address = (st.context.url or "").split("?")[0].removesuffix("/history")
     recipe(config, f"{address}/train?{urlencode(choices, doseq=True)}")
 
@@ -122,5 +120,5 @@ def _again(config: ExperimentConfig) -> None:
 def _scores(run: FinishedRun) -> None:
     imported_mark(run)
     run_panel.warn_of_failures(run)
-    st.table(summary_table(run.summary()))
+    score_table(run)
     csv_button("These scores as CSV", run.summary(), "summary", run)

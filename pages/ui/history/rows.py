@@ -8,8 +8,9 @@ import time
 from dataclasses import dataclass
 
 from labseq_core import LabSeqError
+from labseq_core.csv_text import table_csv
 from labseq_core.experiments import RunSummary, count_runs, list_runs
-from labseq_core.experiments.results.run_results import TOKEN_MODE, table_csv
+from labseq_core.experiments.results.run_results import TOKEN_MODE
 from pages.ui import cached as caching
 from pages.ui.drawing.imported import with_mark
 from pages.ui.memory import FinishedRun

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core.experiments import configuration, made_with, status, summary
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.experiments.results.run_differences import config_entries, score_contrast, side_by_side
 from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
@@ -68,6 +69,8 @@ def _scores(first: str, second: str) -> None:
     both = [caching.finished(run_id) for run_id in (first, second)]
     rows = score_contrast(*both, tuple(_shown()))
     st.dataframe(pd.DataFrame(map(_written, rows)), hide_index=True)
+    for run, which in zip(both, _WHICH):
+        st.caption(f"The {which} run: {decoding_line(run.config.methods)}")
     about = [{f"{name}_{which}": value for name, value in run.about().items()} for run, which in zip(both, _WHICH)]
     csv_button("Scores side by side as CSV", rows, "two-scores", more=about[0] | about[1])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from labseq_core.experiments.results.run_results import table_csv
+from labseq_core.csv_text import table_csv
 from labseq_core.explain import Reading
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.memory import FinishedRun
@@ -45,7 +45,7 @@ class Scene:
         """A button that saves a table as CSV, saying of which run, model and sentence it is; made when it is clicked."""
         more = {"sentence": self.asked.number + 1, "words_changed": self.asked.words is not None}
 
-        def made(**about: str) -> str:
+        def made(**about: object) -> str:
             return table_csv([{**about, **row} for row in rows()])
 
         csv_button(text, made, what, self.run, self.label if of_model else "", more)

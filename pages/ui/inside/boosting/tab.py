@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core import LabSeqError
-from labseq_core.experiments.results.run_results import table_csv
+from labseq_core.csv_text import table_csv
 from labseq_core.explain import has_rounds, largest_weights, repeated_features, rounds_csv
 from pages.ui import cached as caching
 from pages.ui.choices.registry import Inside
@@ -175,7 +175,7 @@ def _curves(run: FinishedRun, names: Mapping[str, str]) -> None:
     csv_button("These curves as CSV", lambda **about: _curves_csv(run, names, about), "curves", run)
 
 
-def _curves_csv(run: FinishedRun, names: Mapping[str, str], about: Mapping[str, str]) -> str:
+def _curves_csv(run: FinishedRun, names: Mapping[str, str], about: Mapping[str, object]) -> str:
     """Loss, promise and scores on development data after each round, of every model."""
     return table_csv(
         [

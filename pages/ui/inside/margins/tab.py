@@ -123,8 +123,9 @@ def _table(run: FinishedRun, margins: Mapping[str, Margins], scale: str, theta: 
 def _narrowest(run: FinishedRun, shown: Mapping[str, np.ndarray], scale: str) -> None:
     st.header("The narrowest")
     st.caption(words.NARROW)
-    sentences = caching.training_sentences(run)
-    least = np.min(list(shown.values()), axis=0)
+    fewest = min(run.config.methods, key=lambda choice: choice.sequences or np.inf)
+    sentences = caching.training_sentences(run, fewest.label)  # which all variants were trained on
+    least = np.min([values[: len(sentences)] for values in shown.values()], axis=0)
     order = np.argsort(least, kind="stable")[:_SENTENCES].tolist()
     table = pd.DataFrame(
         [
