@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import IO
 
 from labseq_core.checks import LabSeqError
-from labseq_core.experiments.run.executors.base import PATIENCE, Job, Listener, WorkerLost
+from labseq_core.experiments.run.executors.base import IN_THE_LOG, PATIENCE, Job, Listener, WorkerLost
 from labseq_core.experiments.run.memory import FEWER, killed_for_memory
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
 from labseq_core.worker_processes import take_worker, workers_here
@@ -156,9 +156,9 @@ class _Process:
 def _how_it_died(code: int, killed_before: int | None) -> str:
     """Of a worker, by its exit code. A `MemoryError` in it is told by itself: here something else has ended it."""
     if code >= 0:
-        return f"it ended with exit code {code}; the server's log has the details"
+        return f"it ended with exit code {code}; {IN_THE_LOG}"
     if code != -signal.SIGKILL:
-        return f"it ended by signal {-code} ({signal.strsignal(-code)}); the server's log has the details"
+        return f"it ended by signal {-code} ({signal.strsignal(-code)}); {IN_THE_LOG}"
     now = killed_for_memory()
     if now is None or killed_before is None:
         return f"it was killed, as the system does when memory runs out; {FEWER}"

@@ -13,7 +13,7 @@ from labseq_core.data.uploads import keep_upload
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.results.training_curves import add_points
-from labseq_core.experiments.run.executors.base import COMPILING
+from labseq_core.experiments.run.executors.base import COMPILING, IN_THE_LOG
 from labseq_core.experiments.run.memory import TOO_LITTLE_MEMORY
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome, run_task
 from labseq_core.experiments.store.versions import versions
@@ -37,7 +37,7 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool])
         raise LabSeqError(TOO_LITTLE_MEMORY) from None
     except Exception as problem:
         traceback.print_exc()
-        raise LabSeqError(f"internal error ({type(problem).__name__}); the server's log has the details") from None
+        raise LabSeqError(f"internal error ({type(problem).__name__}); {IN_THE_LOG}") from None
 
 
 def _perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool]) -> TaskOutcome:
