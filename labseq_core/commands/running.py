@@ -21,7 +21,7 @@ from labseq_core.worker_processes import SCHEDULER_VARIABLE, start_ahead
 if TYPE_CHECKING:
     from labseq_core.experiments import ExperimentConfig, RunStatus
 
-_SHOW_EVERY, _WAIT = 0.1, 0.5  # seconds
+_POLL_EVERY, _WAIT = 0.1, 0.5  # seconds
 _CELL = 18  # characters of a column of a table, unless its heading has more
 
 
@@ -67,7 +67,7 @@ def follow(config, scheduler: str | None = None) -> str:
             bar.show(now.fraction, message)
             if cause or message.startswith(COMPILING):
                 bar.note(message)
-            time.sleep(_SHOW_EVERY)
+            time.sleep(_POLL_EVERY)
     except KeyboardInterrupt:
         with contextlib.suppress(LabSeqError):  # the store cannot be written: it ends with this process
             cancel(run_id)

@@ -96,15 +96,20 @@ def submit(config: ExperimentConfig) -> str:
 
     One that was imported is trained here instead: who asks for it wants to know what comes out.
     """
-    run_id, engine, row = run_id_of(config), _engine(), run_row(config)
-    here = run_store().get(run_id)
-    if here is not None and here["imported"]:
-        run_store().delete(run_id)
+    run_id, engine = run_id_of(config), _engine()
     try:
-        engine.submit(run_id, row, config)
+        _submit(engine, run_id, config)
     except StoreDamaged:  # a new one has been begun
-        engine.submit(run_id, row, config)
+        _submit(engine, run_id, config)
     return run_id
+
+
+def _submit(engine: Engine, run_id: str, config: ExperimentConfig) -> None:
+    with contextlib.suppress(RunDamaged):  # what is damaged of it is trained again
+        here = run_store().get(run_id, results=False)
+        if here is not None and here["imported"]:
+            run_store().delete(run_id)
+    engine.submit(run_id, run_row(config), config)
 
 
 def resume(run_id: str) -> str:

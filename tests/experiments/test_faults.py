@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -29,7 +30,7 @@ from labseq_core.experiments import (
 )
 from labseq_core.experiments import service as service_module
 from labseq_core.experiments.run.executors.local import LocalProcesses
-from labseq_core.experiments.run.retries import ATTEMPTS, RESUMED_AT_MOST
+from labseq_core.experiments.run.retries import ATTEMPTS, RESUMED_AT_MOST, TAKE_OVER_EVERY
 from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store.damage import set_aside_stores
 from labseq_core.experiments.store.run_ids import run_id_of
@@ -67,6 +68,18 @@ def start_owner(config: ExperimentConfig) -> tuple[subprocess.Popen, str]:
     return owner, owner.stdout.readline().strip()
 
 
+def start_command(config: ExperimentConfig) -> tuple[subprocess.Popen, str]:
+    """The same as somebody would on the command line: whether it has submitted anything yet is not known."""
+    words = [sys.executable, "-m", "labseq_core.cli", "compare", "--json", write_config(config)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True), run_id_of(config)
+
+
+def write_config(config: ExperimentConfig) -> str:
+    path = RunStore().path.with_name(f"{config.hash}.yaml")
+    path.write_text(config.to_yaml())
+    return str(path)
+
+
 def end(process: subprocess.Popen) -> None:
     process.kill()
     process.wait()
@@ -91,10 +104,10 @@ def _undisturbed_csv(config: str, run_id: str) -> str:
     return RunResult.of(run_id, made, {}, 0.0, collect(made, outcomes_here(made), {})).csv()
 
 
-def kill_again_and_again(config: ExperimentConfig, kills: int, seed: int) -> tuple[str, int]:
-    """Kill a worker or the owner at random moments, and go on each time; gives the id and how often the owner was killed."""
-    chance, owners_killed, known = random.Random(seed), 0, set()
-    owner, run_id = start_owner(config)
+def kill_again_and_again(config: ExperimentConfig, kills: int, seed: int, start=start_owner) -> str:
+    """Kill a worker or the owner at random moments, and go on each time; gives the id of the run, which is then over."""
+    chance, known = random.Random(seed), set()
+    owner, run_id = start(config)
     workers_killed = 0  # of this owner: it gives a task up that has cost it three
     for _ in range(kills):
         time.sleep(chance.uniform(0.0, 2.5))
@@ -106,32 +119,82 @@ def kill_again_and_again(config: ExperimentConfig, kills: int, seed: int) -> tup
             workers_killed += 1
             continue
         end(owner)
-        owners_killed, workers_killed = owners_killed + 1, 0
-        assert status(run_id).state in ("dead", "done"), "a dead run must not look alive"
+        workers_killed = 0
+        left = RunStore().get(run_id)
+        assert left is None or left["state"] in ("dead", "done"), "a dead run must not look alive"
         give_up = time.monotonic() + PATIENCE
         while any(os.path.exists(f"/proc/{worker}") for worker in workers):
             assert time.monotonic() < give_up, "a worker outlived its owner"
             time.sleep(0.02)
-        owner, again = start_owner(config)
+        owner, again = start(config)
         assert again == run_id
-    wait(run_id, finished)
-    owner.wait()
-    owner.stdout.close()
+    owner.communicate(timeout=PATIENCE)
     assert known <= finished_tasks(run_id)
-    return run_id, owners_killed
+    return run_id
 
 
-@pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.slow)])
-def test_kills_at_random_moments_lose_nothing(kills):
+@pytest.mark.parametrize(
+    ("kills", "start"),
+    [
+        (5, start_owner),
+        pytest.param(50, start_owner, marks=pytest.mark.slow),
+        pytest.param(30, start_command, marks=pytest.mark.slow),
+    ],
+)
+def test_kills_at_random_moments_lose_nothing(kills, start):
     """Interrupted and resumed is the same as undisturbed, to the last digit."""
     config, killed, round_number = several_tasks(folds=5), 0, 0
     while killed < kills:  # a run is over after some kills: the next has another seed
         now = ExperimentConfig.from_dict({**config.to_dict(), "seed": round_number})
         few = min(5, kills - killed)
-        run_id, _ = kill_again_and_again(now, few, round_number)
+        run_id = kill_again_and_again(now, few, round_number, start)
         assert status(run_id).state == "done", status(run_id).error
         assert result(run_id).csv() == undisturbed_csv(now, run_id)
         killed, round_number = killed + few, round_number + 1
+
+
+@pytest.mark.slow
+def test_servers_on_one_store_that_are_killed_in_turn_lose_nothing():
+    """Two at a time: one dies with the run, the other takes over; after some deaths only a person resumes it. 20 kills."""
+    long = MethodChoice("crf", {"max_iter": 3000, "tol": 0.0})
+    config, chance = quick(methods=(MethodChoice("hmm"), long, MethodChoice("perceptron")), folds=3), random.Random(0)
+    servers = [start_server(), start_server()]
+    try:
+        for seed in range(5):
+            now = ExperimentConfig.from_dict({**config.to_dict(), "seed": seed})
+            owner, run_id = start_owner(now)
+            known: set[int] = set()
+            for _ in range(RESUMED_AT_MOST + 1):
+                wait(run_id, lambda seen: seen.state == "running")
+                time.sleep(chance.uniform(0.0, 2.0))
+                assert known <= finished_tasks(run_id), "a finished task was lost"
+                known = finished_tasks(run_id)
+                token = RunStore().get(run_id)["owner"]
+                assert all(server.poll() is None for server in servers)
+                dying = next(each for each in [owner, *servers] if worker_ids(each.pid))
+                end(dying)
+                left = RunStore().get(run_id)
+                assert left["state"] == "dead" or left["owner"] != token, "a dead run must not look alive"
+                if dying in servers:
+                    servers[servers.index(dying)] = start_server()
+            assert RunStore().get(run_id)["attempts"] == RESUMED_AT_MOST + 1
+            time.sleep(1.5 * TAKE_OVER_EVERY)
+            assert status(run_id).left_alone, "no server touches it again"
+            words = [sys.executable, "-m", "labseq_core.cli", "runs", "resume", run_id]
+            assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.endswith("is finished\n")
+            assert known <= finished_tasks(run_id)
+            assert result(run_id).csv() == undisturbed_csv(now, run_id)
+    finally:
+        for server in servers:
+            end(server)
+
+
+def start_server() -> subprocess.Popen:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [sys.executable, "-m", "labseq_core.cli", "app", "--no-browser", "--port", str(port)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_told():
