@@ -10,7 +10,6 @@ from typing import Protocol
 PATIENCE = 1.5  # seconds in which a worker may stop a job by itself
 IN_THE_LOG = "the server's log has the details"
 COMPILING = "compiling"  # what the note of a worker begins with that cannot train yet
-IN_THE_LOG = "the server's log has the details"
 Listener = Callable[[dict], None]  # told of the events of a job: {"points", "fraction"} or {"note"}
 
 
