@@ -128,7 +128,11 @@ def _reading(made: argparse.ArgumentParser) -> None:
 
 def _on_cluster(made: argparse.ArgumentParser) -> None:
     made.add_argument(
-        "--scheduler", metavar="ADDRESS", help="train on the Dask cluster at this address: tcp://HOST:PORT"
+        "--scheduler",
+        metavar="ADDRESS",
+        help="train on the Dask cluster at this address: tcp://HOST:PORT, or tls://HOST:PORT with certificates, whose files "
+        "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ...__CLIENT__CERT and ...__CLIENT__KEY name. Whoever reaches the ports of a "
+        "Dask cluster can run any code on its machines: use tcp:// only in a network that you trust",
     )
 
 
@@ -207,7 +211,7 @@ def _runs_commands(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--csv", help="write the scores to this file")
     _as_json(show)
     resume = _command(
-        parts, "resume", running.resume, "Go on with runs that were interrupted; what they had finished is kept."
+        parts, "resume", running.resume, "Resume runs that were interrupted; what they had finished is kept."
     )
     resume.add_argument("run_id", nargs="*", help="which (default: all whose process died)")
     _on_cluster(resume)

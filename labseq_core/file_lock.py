@@ -51,6 +51,9 @@ def unlock_file(path: Path, file: int) -> None:
         with contextlib.suppress(OSError):
             path.unlink()
     os.close(file)
+    if fcntl is None:  # Windows removes no file that somebody, here we ourselves, has open
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def is_held(path: Path) -> bool:

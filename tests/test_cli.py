@@ -17,6 +17,7 @@ from labseq_core.cli import main
 from labseq_core.data.formats.registry import FORMATS
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.features import TEMPLATES
+from tests.conftest import REPOSITORY
 
 TRAIN = "Ana B-PER\nvive O\nen O\nLima B-LOC\n\nLima B-LOC\nduerme O\n\nAna B-PER\nduerme O\n\n"
 
@@ -252,3 +253,15 @@ def test_a_closed_pipe_is_no_error(corpus):
         f"{sys.executable} -m labseq_core.cli datasets list | head -1", shell=True, capture_output=True, text=True
     )
     assert done.stderr == ""
+
+
+def test_whom_a_cluster_trusts_is_told_where_one_is_named(capsys):
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    for command in ("compare", "app", "reproduce", "runs resume"):
+        with pytest.raises(SystemExit):
+            main([*command.split(), "--help"])
+        told = " ".join(capsys.readouterr().out.split())
+        for words in ("tls://HOST:PORT with certificates", "can run any code on its machines"):
+            assert words in told
+    for words in ("can run any code there", "--scheduler tls://HOST:8786", "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY"):
+        assert words in readme

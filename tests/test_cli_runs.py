@@ -6,9 +6,11 @@ import json
 import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
@@ -17,7 +19,7 @@ from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import MethodChoice, list_runs, result, status
 from labseq_core.experiments.results.run_results import IMPORTED
 from labseq_core.experiments.store.run_store import run_store
-from tests.experiments.runs import PATIENCE, quick, trained_here
+from tests.experiments.runs import PATIENCE, finished_run, quick, trained_here
 from tests.test_cli import error_of
 
 
@@ -61,6 +63,23 @@ def test_list_show_pin_delete(run_id, capsys):
     assert {row["log_loss"] for row in json.loads(told)["rows"]} == {None}
     printed(capsys, "runs", "delete", run_id)
     assert list_runs() == []
+
+
+def test_a_damaged_run_and_one_that_is_left_alone_are_listed_as_such(run_id, capsys):
+    store = run_store()
+    row, tasks, _ = finished_run(quick())
+    store.insert({**row, "id": "left", "state": "running", "owner": "gone", "attempts": 4}, tasks, {})
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE runs SET config = '{' WHERE id = ?", (run_id,))
+    listed = {line.split()[0]: line for line in printed(capsys, "runs", "list").splitlines()}
+    assert " damaged " in listed[run_id]
+    assert listed["left"].endswith("(it was started 4 times, so no server resumes it any more)")
+    assert [run["state"] for run in json.loads(printed(capsys, "runs", "list", "--json"))].count("damaged") == 1
+    assert printed(capsys, "runs", "list", "--state", "damaged").startswith(f" {run_id} ")
+    assert f"run {run_id} is damaged in the run store" in printed(capsys, "runs", "show", run_id)
+    assert "is damaged in the run store" in error_of(f"runs resume {run_id}", capsys)
+    printed(capsys, "runs", "delete", run_id)
+    assert [run.run_id for run in list_runs()] == ["left"]
 
 
 def test_export_and_import(run_id, capsys, tmp_path, monkeypatch):

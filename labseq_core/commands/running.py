@@ -50,7 +50,7 @@ def compare(chosen: argparse.Namespace) -> int:
     return _show(follow(config, chosen.scheduler), chosen, config.metrics)
 
 
-def follow(config, scheduler: str | None = None) -> str:
+def follow(config: ExperimentConfig, scheduler: str | None = None) -> str:
     """Submit, show progress until the end, give the run's id."""
     from labseq_core.experiments import cancel
     from labseq_core.experiments.run.executors.base import COMPILING

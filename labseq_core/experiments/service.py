@@ -33,6 +33,7 @@ from labseq_core.experiments.run.retries import RESUMED_AT_MOST, TAKE_OVER_EVERY
 from labseq_core.experiments.run.status import RunStatus, RunSummary, damaged_status, status_of, summary_of
 from labseq_core.experiments.store.damage import set_aside_stores
 from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged, StoreUnusable
+from labseq_core.experiments.store.rows import DAMAGED
 from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_search import ACTIVE
 from labseq_core.experiments.store.run_store import run_store
@@ -297,7 +298,9 @@ def summary(run_id: str) -> RunSummary:
     try:
         return summary_of(_row(run_id))
     except RunDamaged:
-        return next(run for run in list_runs(sys.maxsize, text=run_id) if run.run_id == run_id)
+        if (found := _damaged(run_id)) is None:
+            raise
+        return found
 
 
 def count_runs(**filters: object) -> int:
@@ -338,8 +341,13 @@ def notices() -> list[str]:
 def _row(run_id: str, results: bool = False) -> dict:
     row = run_store().get(run_id, results)
     if row is None:
-        raise _missing(run_id)
+        raise _missing(run_id) if _damaged(run_id) is None else RunDamaged(run_id)
     return row
+
+
+def _damaged(run_id: str) -> RunSummary | None:
+    """What a list says of a damaged run; the disk may have changed even the id under which it is found."""
+    return next((run for run in list_runs(sys.maxsize, state=DAMAGED) if run.run_id == run_id), None)
 
 
 def _missing(run_id: str) -> LabSeqError:

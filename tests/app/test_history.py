@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -216,6 +218,11 @@ def test_what_is_at_work_cannot_be_deleted_but_watched(open_page):
     [
         ("cancelled", {}, "This run was cancelled. 1 of 4 trainings are finished and kept."),
         ("running", {"owner": "gone"}, "This run was interrupted: the process that ran it has ended. 1 of 4"),
+        (
+            "running",
+            {"owner": "gone", "attempts": 4},
+            "It was started 4 times, so no server resumes it any more. 1 of 4",
+        ),
         ("failed", {"error": "there is too little memory"}, "There is too little memory. 1 of 4 trainings"),
     ],
 )
@@ -227,6 +234,23 @@ def test_why_a_run_has_no_numbers(open_page, state, columns, expected):
     said = [*(each.value for each in app.warning), *(each.value for each in app.error)]
     assert [words for words in said if expected in words], said
     assert "Go on" in labels(app)
+
+
+def test_a_damaged_run_harms_no_other_and_can_be_deleted(open_page):
+    fine, left = planted("cancelled", quick(seed=1)), planted("running", quick(seed=2), owner="gone", attempts=4)
+    damaged = planted("failed", error="it rained")
+    with closing(sqlite3.connect(RunStore().path)) as connection, connection:
+        connection.execute("UPDATE runs SET labels = '[\"HM' WHERE id = ?", (damaged,))
+    app = open_page("history")
+    assert problems(app) == []
+    states = dict(zip(app.dataframe[0].value["run"], app.dataframe[0].value["state"]))
+    assert states[damaged] == "damaged"
+    assert states[fine] == "cancelled"
+    assert states[left] == "interrupted, not resumed any more"
+    app = open_page("history", runs=damaged)
+    assert f"Run {damaged} is damaged in the run store" in problems(app)[0]
+    press(app, "Delete this run")
+    assert {run.run_id for run in list_runs()} == {fine, left}
 
 
 def test_a_cancelled_run_goes_on(open_page):

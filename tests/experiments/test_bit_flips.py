@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 from labseq_core.checks import LabSeqError
-from labseq_core.experiments import delete, list_runs, predictions, result, status, submit
+from labseq_core.experiments import (
+    delete,
+    is_current,
+    list_runs,
+    made_with,
+    predictions,
+    result,
+    status,
+    submit,
+    summary,
+)
 from labseq_core.experiments.service import close_engines
 from labseq_core.experiments.store.damage import set_aside_stores
 from labseq_core.experiments.store.run_store import RunStore, _opened, run_store
@@ -144,7 +154,11 @@ def test_a_damaged_run_is_listed_and_can_be_deleted(place, written):
     assert {run_id for run_id, state in listed.items() if state == "damaged"} == statements.keys()
     assert {run.run_id for run in list_runs(state="damaged")} == statements.keys()
     assert {run.run_id for run in list_runs(state="done")}.isdisjoint(statements)
-    assert "run03 is damaged in the run store" in status("run03").error
+    for run_id in statements:  # all that a page asks before it offers to delete one
+        assert f"run {run_id} is damaged in the run store" in status(run_id).error
+        assert summary(run_id).state == "damaged"
+        assert made_with(run_id) == {}
+        assert not is_current(run_id)
     for run_id in statements:
         delete(run_id)
     assert len(list_runs()) == 22
@@ -162,6 +176,7 @@ def test_a_run_whose_id_was_flipped_in_the_file_can_be_deleted(place, written):
     data[at + 4 : at + 5] = b"z"
     put(place, bytes(data))
     assert [run.run_id for run in list_runs(state="damaged")] == ["run1z"]
+    assert status("run1z").state == summary("run1z").state == "damaged"
     delete("run1z")
     assert set_aside_stores(place) == []
     assert len(list_runs()) == 25

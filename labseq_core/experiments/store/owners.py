@@ -54,4 +54,4 @@ class Owner:
 
 def is_alive(store: Path, token: str | None) -> bool:
     """Whether the process of this token lives. What a dead one left is cleared away."""
-    return bool(token) and token.isalnum() and is_held(owners_directory(store) / token)
+    return token is not None and token.isalnum() and is_held(owners_directory(store) / token)
