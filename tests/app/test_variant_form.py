@@ -302,7 +302,7 @@ def test_an_address_that_is_late_takes_no_variant_back(open_page, monkeypatch):
 
 def test_a_click_on_a_card_that_the_back_button_took_away_does_nothing(open_page, monkeypatch):
     app = open_card(open_page("train", variant=["crf", "hmm"]), 1)
-    monkeypatch.setattr(visit, "UNDER_WAY", 0.0)
+    monkeypatch.setattr(url, "UNDER_WAY", 0.0)
     app.query_params["variant"] = "crf"
     choose(app, 1, "smoothing", "0.001")
     assert problems(app) == []
