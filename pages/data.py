@@ -9,6 +9,7 @@ from pages.ui.choices import corpus as corpus_choice
 from pages.ui.choices import links
 from pages.ui.choices.registry import Data
 from pages.ui.data import cached as drawn
+from pages.ui.data import charts as pictures_of
 from pages.ui.data.upload_form import upload_form
 from pages.ui.drawing import charts, tokens
 from pages.ui.drawing.downloads import csv_button
@@ -39,14 +40,14 @@ def pictures(seen: caching.PartOverview, about: dict) -> None:
         st.header("How often each label occurs")
         frequent = next(iter(seen.label_counts))
         charts.draw(
-            charts.label_bars(seen.label_counts), "labels", f"Label counts; most frequent is {shortened(frequent)}"
+            pictures_of.label_bars(seen.label_counts), "labels", f"Label counts; most frequent is {shortened(frequent)}"
         )
         rows = [{"label": label, "tokens": count} for label, count in seen.label_counts.items()]
         csv_button("Label counts as CSV", rows, "label-counts", more=about)
     with lengths:
         st.header("How long the sequences are")
         alt = f"Sequence lengths, from {seen.shortest} to {seen.longest} tokens"
-        charts.draw(charts.length_histogram(seen.length_bins), "lengths", alt)
+        charts.draw(pictures_of.length_histogram(seen.length_bins), "lengths", alt)
 
         def lengths(**about: str) -> str:
             given = enumerate(caching.lengths(**about), start=1)

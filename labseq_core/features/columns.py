@@ -1,8 +1,7 @@
-"""Columns as attributes: strings as they are, real values in bins or as values; log-probabilities of words."""
+"""Columns as attributes: strings as they are, real values in bins or as values."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,16 +10,7 @@ from labseq_core.archives import names_in
 from labseq_core.checks import LARGEST, LabSeqError, require
 from labseq_core.data.alphabet import distinct_rows
 from labseq_core.data.sequences import Column, Sequences
-
-# T Table B.1: variable -> the neighbour it pairs with (0: none) and whether it is conditional on that neighbour.
-WORD_PROBABILITIES = {
-    "unigram": (0, False),
-    "bigram": (-1, True),
-    "reverse_bigram": (1, True),
-    "joint": (-1, False),
-    "reverse_joint": (1, False),
-}
-BOUNDARY = "\n"  # stands for the neighbour that a first or last word does not have; cannot be a word
+from labseq_core.features.word_probabilities import WORD_PROBABILITIES, count_words, log_probabilities
 
 
 @dataclass
@@ -39,7 +29,7 @@ class ColumnCoder:
         coder = cls(columns, numeric)
         if word_probabilities:
             require(len(sequences) > 0, "word probabilities are learned from data; give at least one sequence")
-            coder._count_words(sequences)
+            coder.word_counts, coder.pair_counts = count_words(sequences)
             present = {name.lower() for name in columns}
             computed = tuple(name for name in WORD_PROBABILITIES if name not in present)
             coder.columns, coder.numeric = columns + computed, numeric + computed
@@ -108,7 +98,7 @@ class ColumnCoder:
         if name in sequences.flat_columns:
             return _bounded(name, self._as_learned(name, sequences.flat_columns[name]))
         if name in WORD_PROBABILITIES and self.word_counts:
-            return self._log_probabilities(sequences, *WORD_PROBABILITIES[name], own)
+            return log_probabilities(name, self.word_counts, self.pair_counts, sequences, own)
         have = ", ".join(sequences.flat_columns) or "none"
         raise LabSeqError(f"the data have no column {name!r}; columns there: {have}")
 
@@ -125,50 +115,11 @@ class ColumnCoder:
             "give numbers, or leave missing ones empty"
         )
 
-    def _count_words(self, sequences: Sequences) -> None:
-        words, pairs = Counter(sequences.flat_tokens), Counter()
-        for sentence in sequences.tokens:
-            pairs.update(_pairs_of(sentence))
-        self.word_counts, self.pair_counts = dict(words), dict(pairs)
-
-    def _log_probabilities(self, sequences: Sequences, neighbour: int, conditional: bool, own: bool) -> np.ndarray:
-        """Natural logs of relative frequencies, with half a count for what was never seen.
-
-        Beside a neighbour that was never seen itself, nothing is known but the word: its own frequency stands in.
-        own: a sentence that was counted itself is left out of the counts for it, so that a method learns from values such as
-        new sentences have. Otherwise a rare pair is certain in training and unheard of afterwards.
-        """
-        total = sum(self.word_counts.values())
-        n_sentences = sum(count for pair, count in self.pair_counts.items() if pair.startswith(BOUNDARY))
-        own = own and n_sentences > 1
-        result = np.empty(len(sequences.flat_tokens))
-        place = 0
-        for sentence in sequences.tokens:
-            less_words, less_pairs = (
-                (Counter(sentence), Counter(_pairs_of(sentence))) if own else (Counter(), Counter())
-            )
-            n_words, n_others = (total - len(sentence), n_sentences - 1) if own else (total, n_sentences)
-            around = [BOUNDARY, *sentence, BOUNDARY]
-            for t, word in enumerate(sentence, start=1):
-                count, base = self.word_counts.get(word, 0) - less_words[word], n_words
-                other = around[t + neighbour]
-                given = n_others if other == BOUNDARY else self.word_counts.get(other, 0) - less_words[other]
-                if neighbour != 0 and (given or not conditional):
-                    pair = f"{other}{BOUNDARY}{word}" if neighbour < 0 else f"{word}{BOUNDARY}{other}"
-                    count, base = self.pair_counts.get(pair, 0) - less_pairs[pair], given if conditional else n_words
-                result[place] = np.log((count or 0.5) / base)
-                place += 1
-        return result
-
 
 def _counts_in(saved: dict, key: str) -> dict[str, int]:
     whole = all(type(count) is int and 0 < count < 2**53 for count in saved[key].values())
     require(whole, f"{key} has what is no whole number above 0")
     return saved[key]
-
-
-def _pairs_of(sentence: list[str]) -> list[str]:
-    return [f"{a}{BOUNDARY}{b}" for a, b in zip([BOUNDARY, *sentence], [*sentence, BOUNDARY])]
 
 
 def _bounded(name: str, column: Column) -> Column:

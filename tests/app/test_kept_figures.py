@@ -7,6 +7,7 @@ import json
 import pytest
 
 from labseq_core.experiments import result
+from pages.ui.data import charts as data_charts
 from pages.ui.drawing import charts
 from tests.app.conftest import problems
 from tests.app.views import VIEWS
@@ -84,7 +85,7 @@ def test_no_view_changes_a_figure_that_was_made(open_page, made, view):
 
 def test_a_figure_is_the_same_drawn_with_and_without_clicks(made, monkeypatch):
     monkeypatch.setattr(charts.st, "plotly_chart", lambda *figure, **options: None)
-    figure = charts.label_bars({"A": 2, "B": 1})
+    figure = data_charts.label_bars({"A": 2, "B": 1})
     for clicked in (None, print, None):
         charts.draw(figure, "labels", "two labels", clicked)
-        assert charts.label_bars({"A": 2, "B": 1}).to_json() == made[0][1]
+        assert data_charts.label_bars({"A": 2, "B": 1}).to_json() == made[0][1]

@@ -16,6 +16,7 @@ from pages.ui import cached as caching
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as compare_charts
 from pages.ui.compare import confusion
+from pages.ui.data import charts as data_charts
 from pages.ui.drawing import charts, metrics, tokens
 from pages.ui.drawing import plain_text as plain
 from pages.ui.drawing.colours import label_styles, look, style_variables
@@ -173,7 +174,7 @@ def test_text_of_data_is_no_markup_to_a_chart():
     labels, counts = ["<b>x</b>", "%{x}<br>", *long], [[1] * 6] * 6
     rows = [{"label": label, "precision": 1, "recall": 1, "f1": 1, "support": 1} for label in labels]
     for figure in (
-        charts.label_bars(dict.fromkeys(labels, 1)),
+        data_charts.label_bars(dict.fromkeys(labels, 1)),
         charts.transition_heat_map(labels, counts),
         charts.weight_bars([{"attribute": label, "weight": 1.0} for label in labels]),
         confusion.heat_map(labels, counts, confusion.Cell(labels[0], labels[1], 1)),
@@ -215,7 +216,7 @@ def test_very_long_sentences_and_very_many_labels_are_cut():
     assert len(unsure) < 100_000
     labels = {f"L{number}": 1 for number in range(5000)}
     assert "4,940 more labels" in tokens.legend(labels, list(labels))
-    assert charts.label_bars(labels).layout.height < 2000
+    assert data_charts.label_bars(labels).layout.height < 2000
 
 
 @pytest.mark.parametrize(

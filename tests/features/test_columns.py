@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from labseq_core import FeatureTemplate, LabSeqError
 from labseq_core.data.sequences import Sequences
-from labseq_core.features.columns import WORD_PROBABILITIES, ColumnCoder
+from labseq_core.features.columns import ColumnCoder
+from labseq_core.features.word_probabilities import WORD_PROBABILITIES
 from tests.reference.features import log_probability, token_attributes
 
 LOG_PROBABILITY = {"rtol": 1e-12}

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from hashlib import sha256
-from itertools import islice
 from math import isfinite
 from threading import Lock
 
@@ -22,7 +21,6 @@ from pages.ui.drawing.chart_margins import FEW, with_room
 from pages.ui.drawing.colours import GREY, WHITE, look
 from pages.ui.drawing.metrics import shown_metrics
 from pages.ui.drawing.plain_text import names_in_chart, shortened
-from pages.ui.drawing.tokens import LABELS_SHOWN
 
 FIGURE_FORMATS = ("PNG", "SVG")
 MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
@@ -198,45 +196,6 @@ def score_text(summary: list[dict], bayes: Mapping[str, float]) -> str:
         f"true distribution, decoded by {DECODING_TITLES[decoding]}: {value:.3f}" for decoding, value in bayes.items()
     ]
     return "Bar chart of scores. " + "; ".join(rows)
-
-
-@kept
-def label_bars(counts: dict[str, int]) -> go.Figure:
-    """How often each label occurs, most frequent on top; only the most frequent ones of very many."""
-    own = look(0)
-    counts = dict(islice(counts.items(), LABELS_SHOWN))
-    figure = go.Figure(
-        go.Bar(
-            x=list(counts.values()), y=names_in_chart(counts), orientation="h", marker={"color": own.colour},
-            text=[f"{count:,}" for count in counts.values()], textposition="outside", cliponaxis=False,
-            hovertemplate="%{y}: %{x:,} tokens<extra></extra>",
-        )
-    )  # fmt: skip
-    figure.update_layout(
-        height=max(260, 22 * len(counts) + 70), margin={**MARGIN, "t": 10}, bargap=0.2,
-        xaxis={"title": "tokens", "range": [0, 1.15 * max(counts.values())]},
-        yaxis={"autorange": "reversed", "type": "category", "title": None},
-    )  # fmt: skip
-    return figure
-
-
-@kept
-def length_histogram(bins: list[dict]) -> go.Figure:
-    """How long the sequences are; bins: from, to, sequences."""
-    own = look(2)
-    ranges = [f"{each['from']} to {each['to']}" if each["to"] > each["from"] else f"{each['from']}" for each in bins]
-    figure = go.Figure(
-        go.Bar(
-            x=[each["from"] for each in bins], y=[each["sequences"] for each in bins], customdata=ranges,
-            width=[each["to"] - each["from"] + 1 for each in bins], offset=-0.5,
-            marker={"color": own.colour, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
-            hovertemplate="%{customdata} tokens: %{y:,} sequences<extra></extra>",
-        )
-    )  # fmt: skip
-    figure.update_layout(
-        height=260, margin={**MARGIN, "t": 10}, xaxis={"title": "tokens in a sequence"}, yaxis={"title": "sequences"}
-    )
-    return figure
 
 
 @kept
