@@ -246,7 +246,7 @@ CORE = [
     ),
     Break(
         "own-sentence-counted",
-        "labseq_core/features/columns.py",
+        "labseq_core/features/word_probabilities.py",
         "own = own and n_sentences > 1",
         "own = False",
         "word probabilities of training sentences are too certain, accuracy on new text suffers",
@@ -376,7 +376,7 @@ CORE = [
     ),
     Break(
         "none-is-a-label",
-        "labseq_core/learners/base.py",
+        "labseq_core/learners/inputs.py",
         'require_texts("label", flat, offsets)',
         "pass",
         "a missing label ends in an error of Python's about sorting",
@@ -496,8 +496,8 @@ ENGINE = [
     Break(
         "first-fold-for-all",
         "labseq_core/experiments/run/one_task.py",
-        "config.sequences, config.folds, config.seed, fold)\n\n\n@lru_cache",
-        "config.sequences, config.folds, config.seed, 0)\n\n\n@lru_cache",
+        "config.sequences, config.folds, config.seed, fold\n",
+        "config.sequences, config.folds, config.seed, 0\n",
         "cross-validation scores the first fold again and again",
         "experiments/test_folds.py experiments/test_service.py",
     ),
@@ -621,8 +621,8 @@ ENGINE = [
     Break(
         "import-other-options",
         "labseq_core/experiments/store/run_import.py",
-        "value == made[name] or (name in choice.search",
-        "value == made[name] or (name in made or name in choice.search",
+        "value == made[name] or (name in choice.tried",
+        "value == made[name] or (name in made or name in choice.tried",
         "a model with other options is shown as that of the configuration",
         "experiments/test_import.py",
         fixed_by="3cf77bf",
@@ -657,8 +657,8 @@ ENGINE = [
     Break(
         "cost-of-a-fold",
         "labseq_core/experiments/plan/cost.py",
-        "part = whole.share((folds - 1) / folds)",
-        "part = whole.share(1 / folds)",
+        "size.share((config.folds - 1) / config.folds)",
+        "size.share(1 / config.folds)",
         "a run with ten folds is said to take a ninth of the time",
         "experiments/test_cost.py",
     ),
