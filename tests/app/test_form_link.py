@@ -82,7 +82,7 @@ def test_the_form_says_what_the_run_was(open_page, name):
     expect_the_same(open_page, HELD[name])
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @hypothesis.given(
     methods=st.lists(variants(COLUMNS), min_size=1, max_size=5, unique_by=lambda each: each.label),
     features=features(COLUMNS), folds=st.sampled_from([0, 2, 50]), seed=st.integers(0, 2**32 - 1),
