@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 from streamlit.testing.v1 import AppTest
 
-from labseq_core.serving import server as serving
+from labseq_core.experiments.service import take_over
 from labseq_core.serving.settings import app_path
 from pages.ui import cached as caching
 from pages.ui.frame import errors
@@ -31,7 +32,9 @@ def opened() -> AppTest:
 def test_what_an_operator_should_know_stands_above_the_page(tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
     (tmp_path / "runs.sqlite").write_bytes(b"nonsense" * 1000)
-    serving.go_on()  # as the server does when it has been started
+    over = threading.Event()
+    over.set()
+    take_over(over)  # once, as the server does again and again
     for app in (opened(), opened()):
         assert app.title
         (warning,) = [each.value for each in app.warning]
