@@ -329,8 +329,12 @@ def delete(run_id: str) -> None:
 
 
 def notices() -> list[str]:
-    """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now."""
+    """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now.
+
+    Raises `StoreUnusable` where there can be none.
+    """
     store = run_store()
+    store.get("")  # opens it
     damaged = [
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
