@@ -283,6 +283,7 @@ def move_in(folder: Path, upload_id: str) -> None:
         private_directory(place)
         for name in (DATA, _PARSED, _SETTINGS):  # the last says that all is there
             if (folder / name).is_file():
+                os.chmod(folder / name, 0o600)
                 os.replace(folder / name, place / name)
 
 

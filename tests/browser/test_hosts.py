@@ -71,7 +71,7 @@ def test_a_page_of_another_site_gets_nothing(stranger, server):
         elsewhere = f"{FOREIGN_NAME}:{urlsplit(web.address).port}"
         stranger.page.goto(f"http://{elsewhere}/page")
         assert stranger.page.evaluate(ATTEMPTS, server.address) == ["refused"] * 3
-        assert stranger.page.frames[1].url.startswith("chrome-error:")
+        stranger.page.frames[1].wait_for_url(lambda url: url.startswith("chrome-error:"), wait_until="commit")
         assert stranger.asked == {elsewhere, urlsplit(server.address).netloc}
 
 

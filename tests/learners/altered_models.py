@@ -98,7 +98,7 @@ def used(learner: SequenceLearner, data: Sequences) -> None:
     learner.predict(encoded)
     assert not any(np.isnan(part).any() for one in learner.potentials(encoded) for part in vars(one).values())
     learner.k_best(encoded, 3)
-    answers(learner, encoded)
+    answers(learner, encoded, learner.predict(encoded))
     margin_row(margins(learner, encoded, labels))
     one = encoded.select([0])
     contributions(learner, one, read_sequence(learner, one).labels, [learner.classes_[0]] * one.n_positions)

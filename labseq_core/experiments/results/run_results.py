@@ -113,7 +113,7 @@ def timed_metrics() -> list[str]:
 
 def _parameters_used(row: Mapping) -> float:
     """Parameters of a model without weights of features that are 0; what has no features keeps what it uses only."""
-    share = row["used_share"] if row.get("used_of", "").endswith("features") else None
+    share = row.get("used_share") if row.get("used_of", "").endswith("features") else None
     return row["n_parameters"] * (1.0 if share is None else share)
 
 

@@ -26,7 +26,8 @@ COUNTED = (  # folders and files
     "progress.py",  # whether a fit goes on
     "csv_text.py",  # what a cell of a table says
     "explain/confidence.py", "explain/sparsity.py",  # columns of a row
-    "experiments/plan/config.py", "experiments/plan/variant.py", "experiments/plan/tasks.py",
+    "experiments/plan/config.py", "experiments/plan/variant.py", "experiments/plan/variant_text.py",
+    "experiments/plan/tasks.py",
     "experiments/run/one_task.py",
     "experiments/run/live_accuracy.py", "experiments/results/predictions.py", "experiments/results/collecting.py",
 )  # fmt: skip
