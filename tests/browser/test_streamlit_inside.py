@@ -77,7 +77,7 @@ def test_each_rule_of_the_style_sheet_finds_an_element(visit):
     lists = re.findall(r"([^{}]*\$[^{}]*){", STYLE)
     left = {inside.with_selectors(selector.strip()) for each in lists for selector in each.split(",")}
     assert len(left) > len(inside.ELEMENTS)
-    for path in ("/train", "/learn?lesson=properties", "/inside?tab=HM-SVM"):
+    for path in ("/train", "/learn?lesson=properties", "/inside?tab=HM-SVM", "/data?dataset=pitch-accent"):
         page = visit(path).page
         left = {selector for selector in left if page.locator(selector).count() == 0}
     assert left == set()
