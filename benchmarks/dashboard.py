@@ -43,7 +43,7 @@ PARTS = ("first", "clicks", "train", "users", "views")
 BEING_PREPARED, PATIENCE = re.compile("Preparing .*first start only"), 600  # seconds
 CHART = ".js-plotly-plot .bars"
 # Minutes of work on a corpus that comes with LabSeq.
-LONG_TRAINING = "/train?dataset=spanish-ner&methods=CRF&methods=Averaged+perceptron&folds=10&perceptron.epochs=10000"
+LONG_TRAINING = "/train?dataset=spanish-ner&variant=crf&variant=perceptron:epochs=10000&folds=10"
 
 
 def spread(values: Iterable[float]) -> dict:

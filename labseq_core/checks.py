@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+_BRIEF = 40  # letters of a text in a message
 SUM_TOLERANCE = 1e-6  # of probabilities of one token
 LARGEST = 1e200  # of numbers that come from outside: a sum of 1e100 of them is still a number
 
@@ -25,6 +26,15 @@ def require_labellings(k: int) -> None:
     """How many labellings are asked for: at least one."""
     whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
     require(whole and k >= 1, f"k is {k!r}; ask for at least one labelling")
+
+
+def brief(value: object) -> str:
+    """A value of anybody's as it can stand in a message: short, in one line, and without the digits of a huge number."""
+    if isinstance(value, dict | list):
+        return f"a {'list' if isinstance(value, list) else 'record'} of {len(value):,}"
+    if isinstance(value, int) and abs(value) >= 2**63:
+        return "a number far too large"
+    return repr(value[:_BRIEF] if isinstance(value, str) else value)
 
 
 def as_plain(value: object) -> object:

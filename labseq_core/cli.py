@@ -14,8 +14,9 @@ from labseq_core.commands import corpora, models, reproducing, running, system
 from labseq_core.worker_processes import WITH_VARIABLE
 
 METHODS_HELP = (
-    "methods separated by commas, options after colons, values to choose from with | between them: "
-    "'crf:l2=0.1,hmm,gps:kernel=poly:2:l2=0.3|1|3'"
+    "variants separated by commas, a method and its options after colons, values to choose from with | between them: "
+    "'crf:l2=0.1,hmm,gps:kernel=poly:2:l2=0.3|1|3'; besides options: decode=viterbi or posterior, features=S1 (window, bins, "
+    "columns with +, joint), sequences=100 of the training set, noise=0.1 (share of training labels replaced), search=tune"
 )
 # name -> what it measures; the code is the module of that name in benchmarks/, beside this package in a source tree
 BENCHMARKS = {
@@ -139,6 +140,12 @@ def _dashboard_commands(commands) -> None:
     app = _command(commands, "app", system.app, "Start the dashboard.")
     app.add_argument("--port", type=int, help="port (default: 8501 if it is free, else any free one)")
     app.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)")
+    app.add_argument(
+        "--host-name", action="append", default=[], metavar="NAME",
+        help="a name by which browsers reach this server, such as that of a proxy; may be given again. Others are refused: "
+        "web pages could use them to read and delete runs. localhost, IP addresses and, with --host, the names of this machine "
+        "need not be given",
+    )  # fmt: skip
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
     _on_cluster(app)
 
@@ -164,6 +171,13 @@ def _comparison_commands(commands) -> None:
     compare.add_argument("--folds", type=int, default=0, help="folds of cross-validation; 0: train and test part")
     compare.add_argument("--seed", type=int, default=0)
     compare.add_argument("--sequences", type=int, default=0, help="only the first so many of the training part; 0: all")
+    compare.add_argument(
+        "--test-dataset", default="", help="test on the test set of this corpus, which has the same labels"
+    )
+    compare.add_argument(
+        "--tune", action="store_true",
+        help="choose the main options of every method on development data, with the same number of trainings for each",
+    )  # fmt: skip
     compare.add_argument("--metrics", help=f"columns of the table, separated by commas: {', '.join(METRICS)}")
     compare.add_argument("--calibrate", action="store_true", help="scale scores to the development part (temperature)")
     compare.add_argument("--csv", help="write the scores to this file")
@@ -183,7 +197,7 @@ def _runs_commands(parser: argparse.ArgumentParser) -> None:
     listing = _command(parts, "list", running.list_all, "Runs in the store, the newest first.")
     listing.add_argument("--dataset", help="only of this corpus")
     listing.add_argument("--method", help="only with this method, such as crf")
-    listing.add_argument("--state", choices=("queued", "running", "done", "failed", "cancelled", "dead"))
+    listing.add_argument("--state", choices=("queued", "running", "done", "failed", "cancelled", "dead", "damaged"))
     listing.add_argument("--text", help="only with this in id, corpus, features or methods")
     listing.add_argument("--pinned", action="store_true", help="only pinned ones")
     listing.add_argument("--limit", type=int, default=50, help="at most so many (default 50)")

@@ -1,4 +1,6 @@
-"""Where files lie: what we ship, what a user has made, what can be made again."""
+"""Where files lie: what we ship, what a user has made, what can be made again. What we make there is private: nobody else on
+the machine may read it. What is there already keeps its rights, wide or narrow: whoever gave them may have meant it.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +35,19 @@ def cache_root() -> Path:
         return Path(chosen).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or _home("LABSEQ_CACHE_DIR") / ".cache"
     return Path(base) / "labseq"
+
+
+def private_directory(directory: Path) -> Path:
+    """Make it, and the folders above it, for this user alone (0700) as far as they are not there."""
+    for folder in reversed([directory, *directory.parents]):
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    return directory
+
+
+def private_opener(path: str | os.PathLike, flags: int) -> int:
+    """For `open(path, mode, opener=private_opener)`: a file that is made by it is for this user alone (0600)."""
+    return os.open(path, flags, 0o600)
 
 
 def _home(variable: str) -> Path:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.choices.registry import Compare
@@ -34,6 +35,7 @@ if run is None:
 with saving:
     save_everything(run)
 run_panel.warn_of_failures(run)
+st.caption(decoding_line(run.config.methods))
 for title, container in Compare.view.tabs(list(COMPARE_TABS)):
     with container, shown_errors():
         COMPARE_TABS[title].draw(run)

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.choices.registry import Start
-from pages.ui.choices.variant_names import short_names
+from pages.ui.choices.variant_names import short_names, short_summary
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
-from pages.ui.drawing.metrics import summary_table, who_leads
+from pages.ui.drawing.metrics import bayes_words, score_table, who_leads
 from pages.ui.frame.errors import shown_errors
 from pages.ui.frame.navigation import begin_page
 from pages.ui.memory import FinishedRun
@@ -21,15 +22,6 @@ ABOUT_METHODS = """
 - An **HM-SVM** makes it win by a margin over every other labelling; only the hard sentences count.
 - A **Gaussian process** (GP sequence classification) learns smooth functions by a kernel, and knows how sure it is.
 """
-BEST = (
-    "The dashed line cannot be beaten: the corpus was drawn from a known distribution, so the best labelling is known."
-)
-
-
-def short_summary(shown: FinishedRun) -> list[dict]:
-    """The means of each method, without options in its name."""
-    names = short_names(shown.config.methods)
-    return [{**row, "label": names[row["label"]]} for row in shown.summary()]
 
 
 def comparison(shown: FinishedRun) -> None:
@@ -38,19 +30,19 @@ def comparison(shown: FinishedRun) -> None:
     chart, story = st.columns([3, 2], gap="large")
     with chart:
         st.header(info.title)
-        charts.draw(charts.score_bars(summary, info.bayes_test_accuracy), "start", charts.score_text(summary))
+        bayes = caching.bayes_accuracies(shown.config)
+        charts.draw(charts.score_bars(summary, bayes), "start", charts.score_text(summary, bayes))
+        st.caption(decoding_line(shown.config.methods, short_names(shown.config.methods)))
         st.markdown(ABOUT_METHODS)
     with story:
         st.header("What you see")
         st.markdown(info.description)
         st.markdown(
             f"Features {shown.config.features.label}, {shown.config.folds} folds; whiskers are standard errors. "
-            f"{who_leads(summary)} {BEST if info.bayes_test_accuracy is not None else ''}"
+            f"{who_leads(summary)} {bayes_words(bayes)}"
         )
         with st.container(horizontal=True):
-            links.go(
-                "Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config)[0]
-            )
+            links.go("Train your own", "train", "model_training", main=True, fresh=True, **form_choices(shown.config))
             links.go("Compare", "compare", "bar_chart", run=shown.run_id)
             links.go("Data", "data", "database", dataset=name)
 
@@ -63,17 +55,17 @@ def one_sentence(shown: FinishedRun) -> None:
 
 def the_numbers(shown: FinishedRun) -> None:
     with st.expander("The scores as a table, with the options of each method"):
-        st.table(summary_table(shown.summary()))
+        score_table(shown)
         csv_button("These scores as CSV", shown.summary(), "summary", shown)
 
 
 def what_to_try(shown: FinishedRun) -> None:
     st.header("What to try next")
-    presets, usual = to_try(shown.config), form_choices(shown.config)[0]
+    presets = to_try(shown.config)
     for column, preset in zip(st.columns(len(presets)), presets):
         with column, st.container(border=True, height="stretch"):
             st.markdown(preset.question)
-            links.go(preset.title, "train", "experiment", fresh=True, **{**usual, **preset.choices})
+            links.go(preset.title, "train", "experiment", fresh=True, **form_choices(preset.change(shown.config)))
     st.caption("Each opens the Train page with this comparison and that one change, ready to start.")
 
 

@@ -8,32 +8,34 @@ from pages.ui import cached as caching
 from pages.ui.choices import corpus as corpus_choice
 from pages.ui.choices import links
 from pages.ui.choices.registry import Train
+from pages.ui.choices.variant_names import short_summary
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
-from pages.ui.drawing.metrics import summary_table
+from pages.ui.drawing.imported import imported_mark
+from pages.ui.drawing.metrics import bayes_words, score_table
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame import preparing
 from pages.ui.frame.errors import shown_errors
 from pages.ui.frame.navigation import begin_page
 from pages.ui.memory import FinishedRun
-from pages.ui.train import cost_words, forms, live_charts, run_panel
+from pages.ui.train import cost_words, forms, live_charts, old_links, run_panel, variant_list
 from pages.ui.train.recipe import recipe
-
-USUAL_METHODS = ["crf", "hmsvm", "gps"]
 
 
 def choose() -> ExperimentConfig | None:
     """What the form says; None, with a message, where that cannot be run."""
     info = corpus_choice.choose_corpus()
-    methods = forms.method_form(USUAL_METHODS)
-    features = forms.feature_form(caching.usable_columns(info))
-    split = forms.split_form()
+    columns = caching.usable_columns(info)
+    variants = variant_list.variant_form(columns)
+    features = forms.feature_form(columns)
+    split = forms.split_form(info)
     if not info.available:
         st.info("This corpus is not on this machine yet: download it on the Data page.", icon=":material/download:")
         st.page_link("pages/data.py", label="Download it", icon=":material/database:")
         return None
     with shown_errors():
-        chosen = tuple(forms.method_choice(*draft) for draft in methods)
-        return ExperimentConfig(info.name, chosen, FeatureChoice(**features), **split)
+        checked = FeatureChoice(**features)
+        return ExperimentConfig(info.name, variants, checked, **split) if variants else None
     return None
 
 
@@ -61,8 +63,9 @@ def watch(run_id: str) -> None:
             st.rerun()
     if now.state != "done":
         return
-    st.caption(caching.run_line(run_id))
+    st.caption(in_markdown(caching.run_line(run_id)))
     run = caching.finished(run_id)
+    imported_mark(run)
     run_panel.warn_of_failures(run)
     st.success("Finished.", icon=":material/check_circle:")
     links.go("Compare in detail", "compare", "bar_chart", main=True, run=run_id)
@@ -73,10 +76,12 @@ def watch(run_id: str) -> None:
 
 
 def scores(run: FinishedRun) -> None:
-    summary, best = run.summary(), caching.best_accuracy(run.config.dataset)
-    charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
-    st.table(summary_table(summary))
-    csv_button("These scores as CSV", summary, "summary", run)
+    summary, bayes = short_summary(run), caching.bayes_accuracies(run.config)
+    charts.draw(charts.score_bars(summary, bayes), "scores", charts.score_text(summary, bayes))
+    score_table(run)
+    if bayes:
+        st.caption(bayes_words(bayes))
+    csv_button("These scores as CSV", run.summary(), "summary", run)
 
 
 def expect(dataset: str) -> None:
@@ -101,6 +106,7 @@ def recent() -> None:
 
 
 begin_page("train")
+old_links.translate()
 st.title("Train")
 left, right = st.columns([2, 3], gap="large")
 with left:

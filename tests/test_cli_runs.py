@@ -15,6 +15,7 @@ import pytest
 from labseq_core.cli import main
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import MethodChoice, list_runs, result, status
+from labseq_core.experiments.results.run_results import IMPORTED
 from labseq_core.experiments.store.run_store import run_store
 from tests.experiments.runs import PATIENCE, quick, trained_here
 from tests.test_cli import error_of
@@ -71,7 +72,20 @@ def test_export_and_import(run_id, capsys, tmp_path, monkeypatch):
     assert f"wrote labseq-{run_id}.zip" in printed(capsys, "runs", "export", run_id)
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "other.sqlite"))
     assert run_id in printed(capsys, "runs", "import", f"labseq-{run_id}.zip")
-    assert result(run_id).csv() == table
+    rows = csv_rows(printed(capsys, "runs", "export", run_id, "--csv"))
+    assert {row.pop("imported") for row in rows} == {IMPORTED}
+    assert rows == csv_rows(table)
+    assert printed(capsys, "runs", "list").rstrip().endswith(f"({IMPORTED})")
+    assert json.loads(printed(capsys, "runs", "list", "--json"))[0]["imported"]
+    assert printed(capsys, "runs", "show", run_id).splitlines()[-1] == f"run {run_id}, {IMPORTED}"
+    assert json.loads(printed(capsys, "runs", "show", run_id, "--json"))["imported"]
+
+
+def test_a_file_that_is_refused_is_told_in_one_line(capsys, tmp_path):
+    (tmp_path / "run.zip").write_bytes(b"nonsense")
+    assert "run.zip is not a run exported by LabSeq, or it is damaged; export it" in error_of(
+        "runs import run.zip", capsys
+    )
 
 
 def test_the_metrics_of_a_comparison(run_id, capsys):

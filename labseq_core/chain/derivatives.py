@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labseq_core.chain.inference import batch_arguments, exponentiated_edges, path_scores, work_of
+from labseq_core.chain.inference import batch_arguments, exponentiated_edges, forward_backward, path_scores, work_of
 from labseq_core.chain.potentials import ChainPotentials, ChainStatistics
 from labseq_core.chain.recursions import batch
 from labseq_core.checks import LabSeqError, as_label_indices
@@ -40,6 +40,12 @@ def covariance_product(potentials: ChainPotentials, direction: ChainStatistics) 
     return ChainStatistics.from_node_and_edge(
         node_change, edge_change if stride else edge_change.sum(axis=0), potentials.offsets
     )
+
+
+def independent_variances(potentials: ChainPotentials) -> ChainStatistics:
+    """Variances of all statistics if positions were independent: p (1 - p) of labels; of what is summed up E, a bound."""
+    expected = forward_backward(potentials).statistics
+    return replace(expected, node=expected.node * (1.0 - expected.node))
 
 
 def rest_of(potentials: ChainPotentials, labels: np.ndarray, log_weights: np.ndarray | None = None) -> Rest:

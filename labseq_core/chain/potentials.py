@@ -79,6 +79,11 @@ class ChainPotentials:
         """`edge` as the compiled routines take it: (1 or positions, S, S)."""
         return self.edge if self.edge_stride else self.edge[np.newaxis]
 
+    def select(self, positions: np.ndarray, offsets: np.ndarray) -> ChainPotentials:
+        """Those of some sequences: their positions, and their offsets among themselves."""
+        edge = self.edge[positions] if self.edge_stride else self.edge
+        return self.trusted(self.start, self.node[positions], edge, self.stop, offsets)
+
     def loss_augmented(self, labels: np.ndarray) -> ChainPotentials:
         """F + Δ, Δ the number of positions at which a labelling differs from the given one."""
         node = self.node + 1.0

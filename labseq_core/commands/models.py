@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
-from labseq_core.commands.choices import feature_choice, method_choice
+from labseq_core.commands.choices import feature_choice
 from labseq_core.commands.progress import Bar
 
 
 def train(chosen: argparse.Namespace) -> None:
+    from labseq_core.experiments import MethodChoice
     from labseq_core.learners.registry import make_learner
     from labseq_core.learners.search import search
 
@@ -22,7 +23,7 @@ def train(chosen: argparse.Namespace) -> None:
         raise LabSeqError(
             f"the folder of {Path(chosen.model).name} cannot be written; choose another place for --model"
         )
-    choice = method_choice(chosen.method)
+    choice = MethodChoice.parse(chosen.method)
     learner = make_learner(choice.method, **choice.options)
     corpus = _read_corpus(chosen)
     encoded = feature_choice(chosen).make().encode(corpus)
@@ -31,13 +32,13 @@ def train(chosen: argparse.Namespace) -> None:
     def callback(progress) -> None:
         bar.show(progress.fraction, f"{progress.objective:.4g}")
 
-    if choice.search:
+    if choice.tried:
         searched = search(learner, choice.grid(), encoded, corpus.labels, callback=callback)
         learner = searched.learner
     else:
         learner.fit(encoded, corpus.labels, callback=callback)
     bar.close()
-    if choice.search:
+    if choice.tried:
         print("chosen:", ", ".join(f"{name}={value}" for name, value in searched.best.items()))
     learner.save(chosen.model)
     print(f"wrote {Path(chosen.model).name}: {choice.label}, {len(learner.classes_)} labels, {len(corpus)} sequences")

@@ -25,10 +25,11 @@ class Bar:
                 print(line, file=sys.stderr, flush=True)
         self.last = line
 
-    def note(self, message: str) -> None:
-        """What takes long before anything can be counted, once; on a terminal the bar's own message says it."""
-        if not self.on_terminal and message not in self.noted:
+    def note(self, message: str, on_terminal: bool = False) -> None:
+        """What takes long before anything can be counted, once; on a terminal the bar's own message says it, if it is drawn."""
+        if (on_terminal or not self.on_terminal) and message not in self.noted:
             self.noted.add(message)
+            self.close()
             print(f"{self.title}: {message}", file=sys.stderr, flush=True)
 
     def close(self) -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from labseq_core.checks import LabSeqError
-from labseq_core.commands.choices import feature_choice, method_choice
+from labseq_core.commands.choices import feature_choice
 from labseq_core.commands.progress import Bar
 from labseq_core.worker_processes import SCHEDULER_VARIABLE, start_ahead
 
+if TYPE_CHECKING:
+    from labseq_core.experiments import ExperimentConfig, RunStatus
+
+_POLL_EVERY, _WAIT = 0.1, 0.5  # seconds
 _CELL = 18  # characters of a column of a table, unless its heading has more
 
 
@@ -23,18 +29,21 @@ def compare(chosen: argparse.Namespace) -> int:
     if not chosen.scheduler:
         start_ahead()  # to load takes a second: it does so while this process does
     from labseq_core.data.formats.source import read_text
-    from labseq_core.experiments import ExperimentConfig, notices
+    from labseq_core.experiments import ExperimentConfig, MethodChoice, notices
+    from labseq_core.experiments.plan.variant import TUNE
 
     if chosen.config:
         config = ExperimentConfig.from_yaml(read_text(chosen.config))
     else:
         if not (chosen.dataset and chosen.methods):
             raise LabSeqError("name a corpus with --dataset and methods with --methods, or give a configuration file")
-        methods = tuple(map(method_choice, chosen.methods.split(",")))
+        methods = tuple(map(MethodChoice.parse, chosen.methods.split(",")))
+        if chosen.tune:
+            methods = tuple(choice if choice.search else replace(choice, search=TUNE) for choice in methods)
         metrics = tuple(chosen.metrics.split(",")) if chosen.metrics else ()
         config = ExperimentConfig(
             chosen.dataset, methods, feature_choice(chosen), chosen.folds, chosen.seed, metrics, chosen.calibrate,
-            chosen.sequences,
+            chosen.sequences, chosen.test_dataset,
         )  # fmt: skip
     for notice in notices():
         print(f"labseq: {notice}", file=sys.stderr)
@@ -43,22 +52,25 @@ def compare(chosen: argparse.Namespace) -> int:
 
 def follow(config, scheduler: str | None = None) -> str:
     """Submit, show progress until the end, give the run's id."""
-    from labseq_core.experiments import cancel, status, submit
+    from labseq_core.experiments import cancel
     from labseq_core.experiments.run.executors.base import COMPILING
+    from labseq_core.experiments.service import at_work_here, trouble
 
-    _use(scheduler)
-    run_id = submit(config)
+    if scheduler:
+        os.environ[SCHEDULER_VARIABLE] = scheduler
     bar = Bar(config.dataset)
+    run_id = _submitted(config, bar)
     try:
-        now = status(run_id)
-        while now.active:
-            bar.show(now.fraction, now.message)
-            if now.message.startswith(COMPILING):
-                bar.note(now.message)
-            time.sleep(0.1)
-            now = status(run_id)
+        while (now := _seen(run_id, config, bar)).active or (now.state == "dead" and at_work_here(run_id)):
+            cause = trouble()
+            message = f"waiting, and goes on by itself: {cause}" if cause else now.message
+            bar.show(now.fraction, message)
+            if cause or message.startswith(COMPILING):
+                bar.note(message)
+            time.sleep(_POLL_EVERY)
     except KeyboardInterrupt:
-        cancel(run_id)
+        with contextlib.suppress(LabSeqError):  # the store cannot be written: it ends with this process
+            cancel(run_id)
         raise
     bar.show(now.fraction, now.message)
     bar.close()
@@ -67,14 +79,39 @@ def follow(config, scheduler: str | None = None) -> str:
     return run_id
 
 
-def _use(scheduler: str | None) -> None:
-    if scheduler:
-        os.environ[SCHEDULER_VARIABLE] = scheduler
+def _submitted(config: ExperimentConfig, bar: Bar) -> str:
+    """The id of the run. A disk without space is waited for: nothing of the work is lost by it."""
+    from labseq_core.experiments import submit
+    from labseq_core.experiments.store.errors import StoreFull
+
+    while True:
+        try:
+            return submit(config)
+        except StoreFull as problem:
+            bar.note(f"waiting until it can begin: {problem}", on_terminal=True)
+            time.sleep(_WAIT)
+
+
+def _seen(run_id: str, config: ExperimentConfig, bar: Bar) -> RunStatus:
+    """How far a run is. While this process has it, a store that is damaged, lost or full comes back with all that is known."""
+    from labseq_core.experiments import status
+    from labseq_core.experiments.service import at_work_here
+
+    while True:
+        try:
+            return status(run_id)
+        except LabSeqError as problem:
+            bar.note(f"waiting for the run store: {problem}", on_terminal=True)
+            if not at_work_here(run_id):
+                _submitted(config, bar)  # another process had it: join it again, or begin
+            time.sleep(_WAIT)
 
 
 def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()) -> int:
     """The table of a finished run, for people or machines; and as files."""
     from labseq_core.experiments import result
+    from labseq_core.experiments.plan.decoding_words import decoding_line
+    from labseq_core.experiments.results.run_results import IMPORTED
 
     run = result(run_id)
     if chosen.csv:
@@ -82,16 +119,18 @@ def _show(run_id: str, chosen: argparse.Namespace, metrics: tuple[str, ...] = ()
     if chosen.json:
         told = {"run_id": run_id, "config_hash": run.config.hash, "data_hash": run.data_hash,
                 "versions": run.versions, "rows": run.rows, "summary": run.summary(),
-                "searches": run.searches, "failures": run.failures}  # fmt: skip
+                "searches": run.searches, "failures": run.failures, "imported": run.imported}  # fmt: skip
         print(json.dumps(_finite(told), ensure_ascii=False, allow_nan=False))
         return 0
     print_table(run.summary(), metrics or run.config.metrics)
+    print(decoding_line(run.config.methods))
     for row in run.rows:
         if any(entry["label"] == row["label"] for entry in run.searches):
             print(f"{row['label']}, fold {row['fold'] + 1}: chosen {row['options']}")
     for failure in run.failures:
         print(f"{failure['label']} could not be trained: {failure['error']}", file=sys.stderr)
-    print(f"run {run_id}" + (f"; wrote {Path(chosen.csv).name}" if chosen.csv else ""))
+    mark = f", {IMPORTED}" if run.imported else ""
+    print(f"run {run_id}{mark}" + (f"; wrote {Path(chosen.csv).name}" if chosen.csv else ""))
     return 0
 
 
@@ -135,6 +174,7 @@ def _cell(mean: float | None, error: float | None, share: bool) -> str:
 
 def list_all(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import list_runs, notices
+    from labseq_core.experiments.results.run_results import IMPORTED
 
     filters = {"dataset": chosen.dataset, "method": chosen.method, "state": chosen.state, "text": chosen.text}
     runs = list_runs(chosen.limit, pinned=chosen.pinned, **{name: value for name, value in filters.items() if value})
@@ -147,10 +187,9 @@ def list_all(chosen: argparse.Namespace) -> None:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
         state = run.state if run.state != "running" else f"{run.fraction:.0%}"
         split = f"{run.folds} folds" if run.folds else "train/test"
-        pinned = "*" if run.pinned else " "
-        print(
-            f"{pinned}{run.run_id}  {when}  {state:<9}  {run.dataset}, {run.features}, {split}: {', '.join(run.labels)}"
-        )
+        marks = [f" ({mark})" for mark in (IMPORTED if run.imported else "", run.left_alone) if mark]
+        pinned, about = "*" if run.pinned else " ", f"{run.dataset}, {run.features}, {split}: {', '.join(run.labels)}"
+        print(f"{pinned}{run.run_id}  {when}  {state:<9}  {about}{''.join(marks)}")
     if not runs:
         print("no runs; 'labseq compare' makes one")
 
@@ -173,7 +212,7 @@ def show(chosen: argparse.Namespace) -> int:
 
 def resume(chosen: argparse.Namespace) -> int:
     """Go on with one run, or with all that were interrupted."""
-    from labseq_core.experiments import ExperimentConfig, list_runs
+    from labseq_core.experiments import list_runs
     from labseq_core.experiments.service import configuration
 
     ids = chosen.run_id or [run.run_id for run in reversed(list_runs(1000, state="dead"))]
@@ -219,7 +258,12 @@ def import_file(chosen: argparse.Namespace) -> None:
     from labseq_core.experiments import import_run
 
     for path in chosen.file:
-        print(f"{Path(path).name}: run {import_run(path)}")
+        bar = Bar(Path(path).name)
+        try:
+            run_id = import_run(path, bar.show if bar.on_terminal else None)
+        finally:
+            bar.close()
+        print(f"{Path(path).name}: run {run_id}")
 
 
 def delete(chosen: argparse.Namespace) -> None:

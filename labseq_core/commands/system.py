@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -16,31 +17,43 @@ from labseq_core.commands.running import follow
 from labseq_core.worker_processes import SCHEDULER_VARIABLE
 
 _COMPILING = "Compiling (the first time, then kept)"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_ALL_ADDRESSES = ("0.0.0.0", "::")
 
 
 def app(chosen: argparse.Namespace) -> int | None:
+    from labseq_core.serving.hosts import HOST_NAMES_VARIABLE, OwnHosts, url
     from labseq_core.serving.port import free_port
     from labseq_core.serving.settings import STREAMLIT_SETTINGS, app_path
 
     _require_installed("streamlit", "plotly")
+    given = [name.strip() for name in os.environ.get(HOST_NAMES_VARIABLE, "").split(",")]
+    own = OwnHosts(chosen.host, [*chosen.host_name, *filter(None, given)])
     port = chosen.port or free_port(chosen.host)
+    settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port}
+    address = url("localhost" if chosen.host in _ALL_ADDRESSES else chosen.host, port)
     shown = not chosen.no_browser and (sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY")))
-    settings = {**STREAMLIT_SETTINGS, "server.address": chosen.host, "server.port": port, "server.headless": not shown}
-    flags = [f"--{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in settings.items()]
-    command = [sys.executable, "-c", "from labseq_core.serving.server import main; main()", str(app_path()), *flags]
+    command = [sys.executable, "-c", "from labseq_core.serving.server import main; main()"]
+    command += [str(app_path()), json.dumps(settings), address if shown else "", *own.given]
     if chosen.scheduler:
         os.environ[SCHEDULER_VARIABLE] = chosen.scheduler
-    print(f"LabSeq is at http://{chosen.host}:{port} (Ctrl+C ends it)", flush=True)
-    if chosen.host in LOOPBACK:
-        print("It listens on this machine only; --host lets others in.", flush=True)
-    else:
-        print("Everybody who reaches this address can use it: there is no password.", flush=True)
+    print(f"LabSeq is at {address} (Ctrl+C ends it)", flush=True)
+    print(_who_reaches_it(chosen.host, own.names), flush=True)
     if sys.platform == "win32":
         import subprocess
 
         return subprocess.call(command)
     return os.execv(sys.executable, command)
+
+
+def _who_reaches_it(host: str, names: list[str]) -> str:
+    from labseq_core.serving.hosts import is_loopback
+
+    if not is_loopback(host):
+        known = f"Others reach it by this machine's IP address or as {', '.join(names)}; --host-name adds a name."
+        return f"{known}\nEverybody who reaches it can use it: there is no password."
+    if names:
+        return f"It listens on this machine only; a proxy here may pass on requests to {', '.join(names)}."
+    return "It listens on this machine only; --host lets others in."
 
 
 def _require_installed(*packages: str) -> None:

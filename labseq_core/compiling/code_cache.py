@@ -29,7 +29,7 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 
 from labseq_core.checks import LabSeqError
-from labseq_core.places import cache_root
+from labseq_core.places import cache_root, private_directory, private_opener
 
 PRIVATE_VARIABLE = "LABSEQ_PRIVATE_CODE"  # names the temporary directory to the processes that this one starts
 ROOM = 100 << 20  # bytes that must be free where machine code is kept; all of it takes a quarter of that
@@ -102,7 +102,7 @@ def _made_writable(directory: Path) -> Path:
     """Or one that has code of these sources already: it is read even where nothing more can be written."""
     if any(directory.glob(f"*-{core_digest()}.ready")):
         return directory
-    directory.mkdir(parents=True, exist_ok=True)
+    private_directory(directory)
     with tempfile.TemporaryFile(dir=directory) as probe:
         probe.write(b"0")
     if shutil.disk_usage(directory).free < ROOM:
@@ -201,8 +201,9 @@ class KeptCode(_Cache):
         reduced = pickle.dumps(data._reduce())
         partial = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(reduced)
+            private_directory(path.parent)
+            with open(partial, "wb", opener=private_opener) as file:
+                file.write(reduced)
             os.replace(partial, path)
         except OSError:  # the routine is compiled, and works; only the next process makes it again
             global write_failed

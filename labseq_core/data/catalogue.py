@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from labseq_core.checks import LabSeqError
@@ -39,7 +40,7 @@ class DatasetInfo:
     description: str
     n_labels: int | None = None
     answer_columns: tuple[str, ...] = ()
-    bayes_test_accuracy: float | None = None
+    bayes_test_accuracy: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, corpus: Corpus) -> DatasetInfo:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from labseq_core.checks import require
 from labseq_core.data.downloads import Progress, RemoteFile, is_at_hand, read_verified
@@ -11,6 +11,8 @@ from labseq_core.data.sequences import Dataset, Sequences
 
 Parts = tuple[Sequences, Sequences, Sequences]  # training, development and test set
 TASKS = ("token", "segment")
+
+ABOUT = "about.json"  # the file of a folder that says what the others are
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Corpus:
     size: str = ""
     n_labels: int | None = None
     answer_columns: tuple[str, ...] = ()  # never observations: they restate the label or say how the corpus is cut
-    bayes_test_accuracy: float | None = None  # of the best labelling of the test set, where the truth is known
+    # Where the truth is known, by decoding: accuracy of the labels of the true distribution on the test set.
+    bayes_test_accuracy: Mapping[str, float] = field(default_factory=dict)
     bundled: bool = False
     files: tuple[RemoteFile, ...] = ()  # to be fetched before it can be read
     # What changes with the data, told without reading them; None: the data are read.

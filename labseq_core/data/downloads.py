@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from labseq_core.checks import LabSeqError
-from labseq_core.places import cache_root
+from labseq_core.places import cache_root, private_directory
 
 MIRROR_VARIABLE = "LABSEQ_DATA_MIRROR"
 _TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
@@ -141,7 +141,7 @@ def _download_from(file: RemoteFile, place: str, address: str, progress: Progres
 @contextmanager
 def _partial_file(final: Path) -> Iterator[Path]:
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(final.parent)
         handle, name = tempfile.mkstemp(prefix=f".{final.name}-", suffix=".part", dir=final.parent)
         os.close(handle)
     except OSError as error:

@@ -23,7 +23,7 @@ from labseq_core.data.limits import MAX_LABELS, MAX_UPLOAD_MEGABYTES, MAX_UPLOAD
 from labseq_core.data.parsed_upload import load_parsed, save_parsed
 from labseq_core.data.sequences import Dataset, Sequences
 from labseq_core.data.splitting import SEED, SHARES, split_fractions
-from labseq_core.places import user_directory
+from labseq_core.places import private_directory, user_directory
 from labseq_core.registry import Source as SourceFile
 
 _PREFIX = "upload:"
@@ -256,7 +256,7 @@ def _directory() -> Path:
 def staged(data: bytes | None = None) -> Iterator[Path]:
     """A folder in which an upload is put together, with the file; it goes away whatever happens."""
     with _writing():
-        _directory().mkdir(parents=True, exist_ok=True)
+        private_directory(_directory())
         folder = Path(tempfile.mkdtemp(prefix=_STAGED, dir=_directory()))
     try:
         _sweep()
@@ -280,7 +280,7 @@ def move_in(folder: Path, upload_id: str) -> None:
     """Move what was put together into its place, file by file; a stored upload that has been damaged is mended by the way."""
     place = _directory() / _matched(upload_id)
     with _writing():
-        place.mkdir(exist_ok=True)
+        private_directory(place)
         for name in (DATA, _PARSED, _SETTINGS):  # the last says that all is there
             if (folder / name).is_file():
                 os.replace(folder / name, place / name)

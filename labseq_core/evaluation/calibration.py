@@ -17,12 +17,12 @@ BINS = 10
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Tokens whose top probability lies in (low, high]; the first bin has 0 too. Means of no token are None."""
+    """Tokens whose label has a probability in (low, high]; the first bin has 0 too. Means of no token are None."""
 
     low: float
     high: float
     tokens: int
-    confidence: float | None  # mean top probability: what was promised
+    confidence: float | None  # mean probability of the labels given: what was promised
     accuracy: float | None  # share of right ones: what was kept
 
 
@@ -40,25 +40,30 @@ class Calibration:
 class Probabilities:
     """What a model holds for probable at each token."""
 
-    pairs: LabelPairs  # the true label, and the most probable one
+    pairs: LabelPairs  # the true label, and the one that was given
     table: np.ndarray  # float64, (tokens, S): of each of the classes
     classes: tuple[str, ...]
     of_truth: np.ndarray  # float64, (tokens,): of the true label; 0 where it is not among the classes
-    highest: np.ndarray  # float64, (tokens,)
+    of_predicted: np.ndarray  # float64, (tokens,): of the label that was given
 
     @classmethod
-    def of(cls, y_true: Labellings, marginals: Sequence[np.ndarray], classes: Sequence[str]) -> Probabilities:
-        """marginals: an (l, S) array per sequence, columns as in classes."""
-        predicted, confidence = top_labels(marginals, classes)
-        pairs = pair_up(y_true, predicted)
+    def of(
+        cls, y_true: Labellings, marginals: Sequence[np.ndarray], classes: Sequence[str],
+        predicted: Labellings | None = None,
+    ) -> Probabilities:  # fmt: skip
+        """marginals: an (l, S) array per sequence, columns as in classes. predicted: usually the most probable labels."""
+        pairs = pair_up(y_true, top_labels(marginals, classes)[0] if predicted is None else predicted)
         table = _flat("marginals", marginals, pairs.offsets, 2)
         sums = table.sum(axis=1)
         proper = bool((table >= 0.0).all() and (np.abs(sums - 1.0) <= SUM_TOLERANCE).all())
         require(proper, "marginals must be probabilities that sum to 1 for each token")
         place = {label: column for column, label in enumerate(classes)}
-        columns = np.array([place.get(label, -1) for label in pairs.labels])[pairs.true]
-        of_truth = np.where(columns >= 0, table[np.arange(len(table)), columns], 0.0)
-        return cls(pairs, table, tuple(classes), of_truth, np.concatenate(confidence))
+        columns = np.array([place.get(label, -1) for label in pairs.labels])
+        of_truth, of_predicted = (
+            np.where(columns[codes] >= 0, table[np.arange(len(table)), columns[codes]], 0.0)
+            for codes in (pairs.true, pairs.predicted)
+        )
+        return cls(pairs, table, tuple(classes), of_truth, of_predicted)
 
 
 def calibration(
@@ -89,7 +94,7 @@ def ece_of(given: Probabilities, bins: int = BINS) -> float:
 
 
 def _bins_of(given: Probabilities, bins: int) -> tuple[ReliabilityBin, ...]:
-    return reliability(given.highest, given.pairs.true == given.pairs.predicted, bins)
+    return reliability(given.of_predicted, given.pairs.true == given.pairs.predicted, bins)
 
 
 LOG_LOSS = Metric(

@@ -15,7 +15,8 @@ NEEDS = ("labels", "spans", "probabilities", "confidence", "development", "model
 # The other columns of a row.
 ROW = (
     "run_id", "config_hash", "dataset", "features", "label", "method", "options", "fold", "seed", "n_tokens", "n_sequences",
-    "temperature", "n_train_tokens", "metric_mode", "scored_on",
+    "temperature", "n_train_sequences", "n_train_tokens", "decode", "noise", "used_of", "metric_mode", "scored_on", "decoding",
+    "imported",
 )  # fmt: skip
 BETTER = ("higher", "lower", "")
 SHOWN = ("always", "table", "request")

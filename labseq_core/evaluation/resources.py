@@ -13,7 +13,7 @@ class ModelSize:
 
     n_attributes: int
     n_parameters: int
-    used_share: float | None  # None for models of counts, which have nothing to leave out
+    used_share: float | None  # None where a model from outside does not say
     model_bytes: int
 
 
@@ -34,8 +34,8 @@ N_PARAMETERS = Metric(
     "n_parameters", "Parameters", "numbers that were learned", "model", share=False, better="", form="{:,.0f}"
 )
 USED_SHARE = Metric(
-    "used_share", "Share used", "share of weights, or of training observations, that are not zero", "model", better="",
-    form="{:.2%}", short="used",
+    "used_share", "Share used", "share of what a model could use that it does use: of what, the column used_of says", "model",
+    better="", form="{:.2%}", short="used",
 )  # fmt: skip
 MODEL_BYTES = Metric(
     "model_bytes", "Model size", "bytes of the model", "model", share=False, better="lower", form="{:,.0f}\u00a0bytes"

@@ -1,6 +1,7 @@
 """Experiments: what to run, running it in processes of its own, and what was found."""
 
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.experiments.results.run_results import RunResult, default_results, write_default
 from labseq_core.experiments.run.status import RunStatus, RunSummary, TaskStatus
@@ -25,7 +26,8 @@ from labseq_core.experiments.service import (
     submit,
     summary,
 )
-from labseq_core.experiments.store.run_archive import export_run, import_run
+from labseq_core.experiments.store.run_archive import export_run
+from labseq_core.experiments.store.run_import import import_run
 
 __all__ = [
     "ExperimentConfig", "FeatureChoice", "MethodChoice", "Predictions", "RunResult", "RunStatus", "RunSummary",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
+import traceback
 from collections.abc import Sequence
 
 from labseq_core.checks import LabSeqError
@@ -23,18 +25,20 @@ from labseq_core.experiments.results.run_results import (
     default_predictions,
     default_results,
 )
-from labseq_core.experiments.run.engine import Engine, artefact_name
+from labseq_core.experiments.run.active_run import artefact_name
+from labseq_core.experiments.run.engine import Engine
 from labseq_core.experiments.run.executors import executor_for
 from labseq_core.experiments.run.one_task import TaskOutcome
-from labseq_core.experiments.run.retries import RESUMED_AT_MOST
-from labseq_core.experiments.run.status import RunStatus, RunSummary, status_of, summary_of
+from labseq_core.experiments.run.retries import RESUMED_AT_MOST, TAKE_OVER_EVERY
+from labseq_core.experiments.run.status import RunStatus, RunSummary, damaged_status, status_of, summary_of
 from labseq_core.experiments.store.damage import set_aside_stores
+from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged, StoreUnusable
 from labseq_core.experiments.store.run_ids import run_id_of
 from labseq_core.experiments.store.run_search import ACTIVE
-from labseq_core.experiments.store.run_store import StoreDamaged, run_store
+from labseq_core.experiments.store.run_store import run_store
 from labseq_core.experiments.store.versions import versions
 from labseq_core.learners.base import SequenceLearner
-from labseq_core.learners.registry import load_model
+from labseq_core.learners.registry import find_method, load_model
 from labseq_core.worker_processes import SCHEDULER_VARIABLE
 
 _DEFAULT = "default:"
@@ -42,16 +46,23 @@ _DEFAULT = "default:"
 
 _engines: dict[tuple[str, str | None], Engine] = {}
 _engines_lock = threading.Lock()
+_starting_lock = threading.Lock()  # to reach a scheduler takes its time, in which others ask how far their runs are
 
 
 def _engine() -> Engine:
     """That of the store and of the executor which the environment names."""
     store, scheduler = run_store(), os.environ.get(SCHEDULER_VARIABLE) or None
     key = str(store.path), scheduler
-    with _engines_lock:
-        if key not in _engines:
-            _engines[key] = Engine(store, executor_for(scheduler))
-        return _engines[key]
+    with _starting_lock:
+        engine = _engines.get(key)
+        if engine is not None and engine.executor.trouble():  # a scheduler that has gone may be there again
+            threading.Thread(target=engine.close, daemon=True).start()
+            engine = None
+        if engine is None:
+            engine = Engine(store, executor_for(scheduler))
+            with _engines_lock:
+                _engines[key] = engine
+        return engine
 
 
 def _own_engines() -> list[Engine]:
@@ -81,13 +92,24 @@ def run_row(config: ExperimentConfig) -> dict:
 
 
 def submit(config: ExperimentConfig) -> str:
-    """Start a run, go on with an interrupted one, or find a finished one; gives its id."""
-    run_id, engine, row = run_id_of(config), _engine(), run_row(config)
+    """Start a run, go on with an interrupted one, or find a finished one; gives its id.
+
+    One that was imported is trained here instead: who asks for it wants to know what comes out.
+    """
+    run_id, engine = run_id_of(config), _engine()
     try:
-        engine.submit(run_id, row, config)
+        _submit(engine, run_id, config)
     except StoreDamaged:  # a new one has been begun
-        engine.submit(run_id, row, config)
+        _submit(engine, run_id, config)
     return run_id
+
+
+def _submit(engine: Engine, run_id: str, config: ExperimentConfig) -> None:
+    with contextlib.suppress(RunDamaged):  # what is damaged of it is trained again
+        here = run_store().get(run_id, results=False)
+        if here is not None and here["imported"]:
+            run_store().delete(run_id)
+    engine.submit(run_id, run_row(config), config)
 
 
 def resume(run_id: str) -> str:
@@ -104,13 +126,19 @@ def configuration(run_id: str) -> ExperimentConfig:
 
 def is_current(run_id: str) -> bool:
     """Whether a run was begun with the versions that are here now, so that what it had finished can be gone on from."""
-    row = _row(run_id)
+    try:
+        row = _row(run_id)
+    except RunDamaged:
+        return False
     return row["versions"] == versions(row["config"])
 
 
 def made_with(run_id: str) -> dict:
-    """The versions that a run was begun with, whatever its state."""
-    return _row(run_id)["versions"]
+    """The versions that a run was begun with, whatever its state; nothing of one that is damaged."""
+    try:
+        return _row(run_id)["versions"]
+    except RunDamaged:
+        return {}
 
 
 def resume_interrupted() -> list[str]:
@@ -119,28 +147,60 @@ def resume_interrupted() -> list[str]:
     One that cannot go on, because its corpus has gone, stays dead: who asks for it is told why.
     """
     ids = []
-    for listed in reversed(run_store().list(limit=1000, state="dead")):
-        row = _row(listed["id"])
-        if is_current(row["id"]) and row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"]:
+    for row in reversed(run_store().list(limit=1000, state="dead")):
+        if row["attempts"] <= RESUMED_AT_MOST and not row["cancelling"] and row["versions"] == versions(row["config"]):
             with contextlib.suppress(LabSeqError):
-                ids.append(resume(listed["id"]))
+                ids.append(resume(row["id"]))
     return ids
+
+
+def take_over(over: threading.Event | None = None) -> None:
+    """The same again and again, for a server: of several on one store, those that live go on with the runs of one that dies.
+
+    over: ends it; without one it never ends.
+    """
+    over = over or threading.Event()
+    while True:
+        try:
+            resume_interrupted()
+        except LabSeqError:
+            pass  # the store cannot be used now, which pages say
+        except Exception:
+            traceback.print_exc()
+        if over.wait(TAKE_OVER_EVERY):
+            return
 
 
 def status(run_id: str) -> RunStatus:
     """How far a run is."""
-    row = _row(run_id)
     position = max([engine.queue_position(run_id) for engine in _own_engines()], default=0)
-    return status_of(row, run_store().tasks(run_id), position)
+    try:
+        return status_of(_row(run_id), run_store().tasks(run_id), position)
+    except RunDamaged as problem:
+        return damaged_status(run_id, problem)
 
 
 def cancel(run_id: str) -> None:
     """Stop a run, whichever process has it; a finished one stays as it is."""
     row = _row(run_id)
     if row["state"] in ACTIVE:
-        run_store().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
+        try:
+            run_store().mark(run_id, cancelling=1)  # the owner looks every second, if it is another process
+        except StoreUnusable:
+            if not at_work_here(run_id):
+                raise
         for engine in _own_engines():
             engine.cancel(run_id)
+
+
+def at_work_here(run_id: str) -> bool:
+    """Whether this process has the run: then it knows all of it, whatever becomes of the store."""
+    return any(run_id in engine.ids for engine in _own_engines())
+
+
+def trouble() -> str | None:
+    """Why this process cannot write into the store now."""
+    return next((engine.trouble for engine in _own_engines() if engine.trouble), None)
 
 
 def is_default(run_id: str) -> bool:
@@ -158,7 +218,7 @@ def result(run_id: str) -> RunResult:
         return defaults[name]
     row = _finished(run_id)
     config = ExperimentConfig.from_dict(row["config"])
-    return RunResult.of(run_id, config, row["versions"], row["created"], row["metrics"])
+    return RunResult.of(run_id, config, row["versions"], row["created"], row["metrics"], bool(row["imported"]))
 
 
 def model(run_id: str, label: str) -> SequenceLearner:
@@ -166,10 +226,27 @@ def model(run_id: str, label: str) -> SequenceLearner:
     if is_default(run_id):
         archive = default_model(run_id.removeprefix(_DEFAULT), label)
     else:
-        archive = next(iter(_blobs(run_id, label, "model").values()), None)
+        archive = _blobs(run_id, label, "model").get(0)  # other folds have none
     if archive is None:
-        raise LabSeqError(f"run {run_id} has no model {label!r}; run it again to get one")
+        raise LabSeqError(_why_no_model(run_id, label))
     return load_model(archive)
+
+
+def methods_without_model(run: RunResult) -> dict[str, str]:
+    """Of an imported run, by label: methods from outside, and the file of each. A stranger's file may hold anything, and only
+    LabSeq's own methods are known to check what they load: of the others there are scores and predictions.
+    """
+    if not run.imported:
+        return {}
+    sources = {choice.label: find_method(choice.method).learner.source for choice in run.config.methods}
+    return {label: source.file for label, source in sources.items() if source is not None}
+
+
+def _why_no_model(run_id: str, label: str) -> str:
+    file = methods_without_model(result(run_id)).get(label)
+    if file is None:
+        return f"run {run_id} has no model {label!r}; run it again to get one"
+    return f"{label} is a method of {file}, and models of such methods are not imported; train it here to look into it"
 
 
 def predictions(run_id: str, label: str) -> Predictions:
@@ -177,8 +254,9 @@ def predictions(run_id: str, label: str) -> Predictions:
     if is_default(run_id):
         said = default_predictions(run_id.removeprefix(_DEFAULT)).get(label)
     else:
-        blobs = _blobs(run_id, label, "predictions")
-        said = Predictions.joined(map(Predictions.from_bytes, blobs.values())) if blobs else None
+        blobs = _blobs(run_id, label, "predictions").values()
+        known = [Predictions.from_bytes(data) for data in blobs if data is not None]
+        said = Predictions.joined(known) if known and len(known) == len(blobs) else None
     if said is None:
         raise LabSeqError(f"run {run_id} has no predictions of {label!r}; run it again to get them")
     return said
@@ -216,8 +294,10 @@ def finish_time(run_id: str) -> float | None:
 
 def summary(run_id: str) -> RunSummary:
     """What a list says of a run."""
-    row = _row(run_id)
-    return summary_of({**row, "sequences": row["config"].get("sequences", 0)})
+    try:
+        return summary_of(_row(run_id))
+    except RunDamaged:
+        return next(run for run in list_runs(sys.maxsize, text=run_id) if run.run_id == run_id)
 
 
 def count_runs(**filters: object) -> int:
@@ -238,9 +318,11 @@ def pin(run_id: str, pinned: bool = True) -> None:
 
 def delete(run_id: str) -> None:
     """Remove a run and all that was kept of it; one that is at work has to be cancelled first."""
-    if _row(run_id)["state"] in ACTIVE:
-        raise LabSeqError(f"run {run_id} is at work; cancel it first")
-    run_store().delete(run_id)
+    with contextlib.suppress(RunDamaged):
+        if (run_store().get(run_id, results=False) or {"state": None})["state"] in ACTIVE:
+            raise LabSeqError(f"run {run_id} is at work; cancel it first")
+    if not run_store().delete(run_id):
+        raise _missing(run_id)
 
 
 def notices() -> list[str]:
@@ -250,33 +332,36 @@ def notices() -> list[str]:
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
     ]
-    return damaged + [engine.trouble for engine in _own_engines() if engine.trouble]
+    return damaged + [cause for cause in [trouble()] if cause]
 
 
-def _row(run_id: str) -> dict:
-    row = run_store().get(run_id)
+def _row(run_id: str, results: bool = False) -> dict:
+    row = run_store().get(run_id, results)
     if row is None:
-        raise LabSeqError(f"there is no run {run_id!r} in the run store; it may have been made elsewhere")
+        raise _missing(run_id)
     return row
 
 
+def _missing(run_id: str) -> LabSeqError:
+    return LabSeqError(f"there is no run {run_id!r} in the run store; it may have been made elsewhere")
+
+
 def _finished(run_id: str) -> dict:
-    row = _row(run_id)
+    row = _row(run_id, results=True)
     if row["state"] != "done":
         raise LabSeqError(f"run {run_id} is {row['state']}; it has no result yet")
     return row
 
 
-def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes]:
-    """Those of the tasks whose scores count for a method, by fold."""
+def _blobs(run_id: str, label: str, kind: str) -> dict[int, bytes | None]:
+    """Those of the tasks whose scores count for a method, by fold; None where the store has none."""
     store, config = run_store(), ExperimentConfig.from_dict(_finished(run_id)["config"])
     outcomes = {
         row["number"]: TaskOutcome(row["outcome"]) for row in store.tasks(run_id, outcomes=True) if row["outcome"]
     }
     tasks = tasks_of(config)
-    by_fold = {
+    return {
         tasks[number].fold: store.artefact(run_id, artefact_name(kind, number))
         for number in final_tasks(config, outcomes)
         if tasks[number].label == label
     }
-    return {fold: data for fold, data in by_fold.items() if data is not None}

@@ -11,7 +11,12 @@ from labseq_core.explain.boosting import (
     sizes_by_round,
 )
 from labseq_core.explain.confidence import Answers, answers, has_probabilities, withheld_csv, withheld_rows
-from labseq_core.explain.contributions import Contributions, contributions, training_places
+from labseq_core.explain.contributions import (
+    Contributions,
+    contributions,
+    posterior_contributions,
+    training_places,
+)
 from labseq_core.explain.gp_votes import needs_training_data_to_vote, observation_votes
 from labseq_core.explain.gram_view import (
     INFLUENCE_COLUMNS,
@@ -40,7 +45,7 @@ from labseq_core.explain.sparse_gp import (
     same_problem,
     sparse_path,
 )
-from labseq_core.explain.sparsity import used_share
+from labseq_core.explain.sparsity import share_path, used_of, used_share
 from labseq_core.explain.support import (
     has_support,
     support_csv,
@@ -64,9 +69,10 @@ __all__ = [
     "bound_curves", "certificate_rows", "coefficients", "columns_in_use", "contributions", "cumulative",
     "forced", "gram_sample", "has_probabilities", "has_rounds", "has_support", "has_weights",
     "influences", "is_dense_gp", "is_gp", "is_sparse_gp", "label_weights", "largest_weights", "margin_row", "margins",
-    "margins_csv", "nearly_as_good", "needs_training_data_to_vote", "observation_votes", "promised_log_losses",
+    "margins_csv", "nearly_as_good", "needs_training_data_to_vote", "observation_votes", "posterior_contributions",
+    "promised_log_losses",
     "read_sequence", "repeated_features", "round_rows", "rounds_csv", "rows_csv", "same_problem", "sentence_of",
-    "shows_log_probabilities", "sizes_by_round", "sparse_path", "spectrum", "support_csv", "support_examples",
-    "support_figure", "training_places", "training_rows", "transition_table", "trellis", "used_share", "weight_summary",
-    "weights_csv", "withheld_csv", "withheld_rows",
+    "share_path", "shows_log_probabilities", "sizes_by_round", "sparse_path", "spectrum", "support_csv", "support_examples",
+    "support_figure", "training_places", "training_rows", "transition_table", "trellis", "used_of", "used_share",
+    "weight_summary", "weights_csv", "withheld_csv", "withheld_rows",
 ]  # fmt: skip

@@ -7,6 +7,11 @@ kernel            node_t(s) = Σ_j β[j, s] k(x_t, z_j)                 a part f
 counts            node_t(s) = Σ_columns log P(value | s) [+ log P(s)]   a part for each column that is there or missing
 
 Positions at which both labellings have the same label contribute nothing.
+
+That is why Viterbi decoding chose. Posterior decoding compares probabilities of labels at one position t, which are sums over
+labellings; with y the best labelling that has s there, y' the best one that has r there,
+
+log p(y_t = s) - log p(y_t = r) = F(x, y) - F(x, y') + what all other labellings with s and with r add to either sum.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
+from labseq_core.explain.sequence import Reading
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels.observations import SparseRows
 from labseq_core.learners.base import SequenceLearner
@@ -28,6 +34,7 @@ from labseq_core.scoring.model import Model
 COLUMNS = ("kind", "position", "name", "value", "chosen", "rival", "difference")
 OBSERVATIONS = 20  # of a position that get a row each; all others are one row
 OTHERS = "all other training observations"
+OTHER_LABELLINGS = "all other labellings with either label"
 LEFT_OVER = "left over, since the fit stopped near the optimum"
 _OF_TRAINING = ("observation", "others")
 
@@ -36,12 +43,13 @@ _OF_TRAINING = ("observation", "others")
 class Contributions:
     """Each row: what it is (kind, position from 1 on, name, value), what it adds to either score, and the difference.
 
-    kind: attribute, observation (of training, with its number in the model), others, left over, prior, transition, start, stop.
+    kind: attribute, observation (of training, with its number in the model), others, left over, prior, transition, start, stop,
+    other labellings.
     """
 
     chosen: list[str]
     rival: list[str]
-    chosen_score: float
+    chosen_score: float  # of the labelling; of posterior decoding the log-sum over all labellings with its label
     rival_score: float
     rows: list[dict]  # those that decide most first
 
@@ -99,6 +107,16 @@ def contributions(
     rows += _transition_rows(learner.classes_, potentials, *pair)
     rows.sort(key=_weight)
     return Contributions(list(chosen), list(rival), *scores, rows)
+
+
+def posterior_contributions(found: Contributions, reading: Reading, position: int) -> Contributions:
+    """Why one label is more probable than another at a position (from 0 on): the parts of the best labellings with either, and
+    a row for all other labellings; they add up to the logarithm of the odds of the two labels.
+    """
+    sums = [reading.log_sum_of(position, labels[position]) for labels in (found.chosen, found.rival)]
+    beyond = sums[0] - found.chosen_score, sums[1] - found.rival_score
+    rows = [*found.rows, {**_row("other labellings", position, OTHER_LABELLINGS, 1.0, *beyond), "position": None}]
+    return Contributions(found.chosen, found.rival, *sums, sorted(rows, key=_weight))
 
 
 def training_places(

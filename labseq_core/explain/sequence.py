@@ -11,7 +11,7 @@ import numpy as np
 from labseq_core.checks import require
 from labseq_core.data.sequences import Column, Sequences
 from labseq_core.explain.lattice import Lattice, forced
-from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.base import DECODINGS, SequenceLearner
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,21 +21,31 @@ class Reading:
     classes: list[str]
     probabilistic: bool
     lattice: Lattice
+    decoding: str  # viterbi: the best labelling is given; posterior: the most probable label of each token
 
     def __len__(self) -> int:
         return len(self.lattice)
 
     @cached_property
+    def given(self) -> np.ndarray:
+        """(positions,): numbers of the labels that the model gives."""
+        return self.lattice.marginals.argmax(axis=1) if self.by_posterior else self.lattice.labels
+
+    @cached_property
     def labels(self) -> list[str]:
-        """The best labelling."""
-        return self.names(self.lattice.labels)
+        """The labels that the model gives."""
+        return self.names(self.given)
+
+    @property
+    def by_posterior(self) -> bool:
+        return self.decoding == "posterior"
 
     @cached_property
     def confidence(self) -> list[float]:
-        """Of each label of the best labelling: its probability; without probabilities the score gap, which is none."""
+        """Of each label given: its probability; without probabilities the score gap, which is none."""
         if not self.probabilistic:
             return self.lattice.gaps.tolist()
-        return self.lattice.marginals[np.arange(len(self)), self.lattice.labels].tolist()
+        return self.lattice.marginals[np.arange(len(self)), self.given].tolist()
 
     @property
     def least_sure(self) -> int:
@@ -46,9 +56,22 @@ class Reading:
         return [self.classes[label] for label in labels.tolist()]
 
     def rival_at(self, position: int) -> str | None:
-        """The label of the best labelling with another label there."""
-        label = self.lattice.rival_at(position)
-        return None if label is None else self.classes[label]
+        """The label that comes next there: of the best labelling with another label, or the next most probable; None: there
+        is none.
+        """
+        if not self.by_posterior:
+            label = self.lattice.rival_at(position)
+            return None if label is None else self.classes[label]
+        others = [label for label in self.possible_at(position) if label != self.labels[position]]
+        return max(others, key=lambda label: self.probability_of(position, label), default=None)
+
+    def probability_of(self, position: int, label: str) -> float:
+        return float(self.lattice.marginals[position, self.classes.index(label)])
+
+    def log_sum_of(self, position: int, label: str) -> float:
+        """log Σ exp F of all labellings with this label there; less log Z it is the logarithm of its probability."""
+        s = self.classes.index(label)
+        return float(self.lattice.forward[position, s] + self.lattice.backward[position, s])
 
     def labels_through(self, position: int, label: str) -> list[str]:
         """The best labelling with this label there."""
@@ -61,7 +84,7 @@ class Reading:
     def cost_of(self, position: int, label: str) -> dict[str, float | None]:
         """Of a label at a position: how far the best labelling that has it is `behind` the best, and its `probability`."""
         s = self.classes.index(label)
-        probability = float(self.lattice.marginals[position, s]) if self.probabilistic else None
+        probability = self.probability_of(position, label) if self.probabilistic else None
         return {"behind": float(self.lattice.behind[position, s]), "probability": probability}
 
     def k_best(self, k: int) -> list[dict]:
@@ -85,13 +108,17 @@ class Reading:
             row["pointer"] = self.classes[pointer] if pointer >= 0 else None
             row["best_through"] = lattice.through[t, s]
             row["marginal"] = lattice.marginals[t, s] if self.probabilistic else None
-            row["in_best_labelling"] = bool(lattice.labels[t] == s)
+            row |= {"in_best_labelling": bool(lattice.labels[t] == s), "given": bool(self.given[t] == s)}
             rows.append(row)
         return rows
 
 
-def read_sequence(learner: SequenceLearner, X, force: Mapping[int, str] | None = None) -> Reading:
-    """A model's reading of one sequence; force: position (from 0 on) -> label that it must have there."""
+def read_sequence(
+    learner: SequenceLearner, X, force: Mapping[int, str] | None = None, decode: str | None = None
+) -> Reading:
+    """A model's reading of one sequence; force: position (from 0 on) -> label that it must have there; decode: as `predict`
+    takes it.
+    """
     batch = learner.potentials(X)
     require(len(batch) == 1, f"X has {len(batch)} sequences; give one")
     potentials = batch[0]
@@ -100,7 +127,10 @@ def read_sequence(learner: SequenceLearner, X, force: Mapping[int, str] | None =
         known = ", ".join(learner.classes_[:10])
         require(not unknown, f"the model has no label {unknown[0] if unknown else ''!r}; it knows {known}")
         potentials = forced(potentials, {t: learner.classes_.index(label) for t, label in force.items()})
-    return Reading(list(learner.classes_), learner.probabilistic, Lattice(potentials))
+    decode = decode or learner.decoding
+    possible = DECODINGS if learner.probabilistic else ("viterbi",)
+    require(decode in possible, f"decode is {decode!r}; {type(learner).__name__} is decoded by {' or '.join(possible)}")
+    return Reading(list(learner.classes_), learner.probabilistic, Lattice(potentials), decode)
 
 
 def sentence_of(part: Sequences, number: int, words: Sequence[str] | None = None) -> Sequences:

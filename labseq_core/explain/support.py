@@ -52,9 +52,13 @@ def training_rows(learner: HMSVM) -> list[dict]:
     names = ("iteration", "primal", "dual", "gap", "looked_at", "working_set", "support_sequences", "seconds")
     rows, before = [], 0
     for row in learner._history_rows:
-        known = {name: row[name] if math.isfinite(row[name]) else None for name in names}
-        rows.append(known | {"growth": row["working_set"] - before})
-        before = row["working_set"]
+        known = {name: row.get(name) for name in names}
+        rows.append(
+            {name: None if value is None or not math.isfinite(value) else value for name, value in known.items()}
+        )
+        held = rows[-1]["working_set"] or 0
+        rows[-1]["growth"] = held - before
+        before = held
     return rows
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
@@ -19,24 +18,24 @@ from labseq_core.chain import (
     path_scores,
     viterbi,
 )
-from labseq_core.checks import LabSeqError, as_plain, require, require_texts
+from labseq_core.checks import LabSeqError, as_plain, require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
-from labseq_core.features import EncodedSequences, FeatureTemplate, encode_attributes
-from labseq_core.features.encoded import Attributes, Encoder
+from labseq_core.features import EncodedSequences, FeatureTemplate
 from labseq_core.kernels import Kernel, kernel_from_dict
 from labseq_core.learners.cost import CostModel, gradient_cost
 from labseq_core.learners.docstrings import complete_docstring
+from labseq_core.learners.inputs import Input, Labelled, Labels, encode_input, flat_labels, labels_of
 from labseq_core.learners.options import Option
 from labseq_core.learners.saved_values import facts_in, history_in, needs_of
 from labseq_core.progress import Callback, Recorder, Scores
 from labseq_core.registry import Source
 from labseq_core.scoring.model import Model, OwnScores
 
-Labels = Sequence[Sequence[str]]
-# What `fit` and `predict` take as X: encoded, a corpus, or attributes of each token as dicts, lists of names or words.
-Input = EncodedSequences | Sequences | Sequence[Sequence[Attributes]] | np.ndarray
-Labelled = Sequences | tuple[Input, Labels]  # a corpus, or a pair (X, y)
+DECODINGS = {
+    "viterbi": "the best labelling of the whole sequence (Viterbi)",
+    "posterior": "the most probable label of each token (posterior marginals)",
+}
 DEV_EVERY = 10  # iterations of a minimiser between two looks at the development data
 EncodedPair = tuple[EncodedSequences, np.ndarray]  # observations and labels as arrays
 
@@ -74,6 +73,7 @@ class SequenceLearner:
     cost: ClassVar[CostModel] = gradient_cost(110, 2e-9)  # of a training, estimated; who does not say costs like a CRF
     has_weights: ClassVar[bool] = False  # of attributes or pairs of labels, to be looked at
     facts: ClassVar[dict[str, type]] = {}  # fitted attributes that are saved with the model: int, float, bool or str
+    unknown_facts: ClassVar[tuple[str, ...]] = ()  # numbers among them that may be None
     source: ClassVar[Source | None] = None  # of a learner from outside, known where it is loaded
 
     classes_: list[str]
@@ -121,10 +121,10 @@ class SequenceLearner:
         labels other sequences with what has been learned so far; returning False stops the fit and leaves a usable model.
         """
         self._check_options()
-        labels = _labels_of(X, y)
-        encoded = _encode(X, None, None)
+        labels = labels_of(X, y)
+        encoded = encode_input(X, None, None)
         require(len(encoded) > 0, "X is empty; give at least one sequence")
-        flat = _flat_labels(labels, encoded.offsets)
+        flat = flat_labels(labels, encoded.offsets)
         alphabet = Alphabet.of(flat)
         self.classes_ = list(alphabet.names)
         self.vocabulary_, self.template_ = encoded.vocabulary, encoded.template
@@ -163,9 +163,9 @@ class SequenceLearner:
         fits = isinstance(pair, tuple | list) and len(pair) == 2
         require(fits, "dev must be a pair (X, y), or sequences with labels")
         X, y = pair
-        encoded = _encode(X, self.vocabulary_, self.template_)
+        encoded = encode_input(X, self.vocabulary_, self.template_)
         require(len(encoded) > 0, "dev is empty; give at least one sequence, or leave it out")
-        flat = _flat_labels(_labels_of(X, y), encoded.offsets)
+        flat = flat_labels(labels_of(X, y), encoded.offsets)
         return encoded, Alphabet(self.classes_).encode(flat, unknown=-1)
 
     @property
@@ -191,18 +191,29 @@ class SequenceLearner:
         """The chain scores of each sequence, on a log scale."""
         return list(self._batch(X))
 
-    def predict(self, X: Input, decode: str = "viterbi") -> list[list[str]]:
-        """The best labelling of each sequence, or with decode="posterior" the most probable label of each token."""
-        require(decode in ("viterbi", "posterior"), f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
-        if decode == "viterbi":
-            return self._predict_by(self._potentials_of, X)
-        batch = self._batch(X)
-        self._require_probabilities()
-        return self._named(forward_backward(batch).node_marginals.argmax(axis=1), batch.offsets)
+    @property
+    def decoding(self) -> str:
+        """How `predict` decodes unless it is told: as the method's loss is made for."""
+        return "viterbi"
 
-    def _predict_by(self, scores: Scores, X: Input) -> list[list[str]]:
+    def predict(self, X: Input, decode: str | None = None) -> list[list[str]]:
+        """decode="viterbi": the best labelling of each sequence; "posterior": the most probable label of each token; None: as
+        the method's loss is made for, which is posterior for losses of marginals and viterbi for all others.
+        """
+        return self._predict_by(self._potentials_of, X, decode)
+
+    def _predict_by(self, scores: Scores, X: Input, decode: str | None = None) -> list[list[str]]:
         batch = scores(self.encode(X))
-        return self._named(viterbi(batch).labels, batch.offsets)
+        return self._named(self._decoded(batch, decode), batch.offsets)
+
+    def _decoded(self, batch: ChainPotentials, decode: str | None) -> np.ndarray:
+        """Label indices of all positions."""
+        decode = decode or self.decoding
+        require(decode in DECODINGS, f"decode is {decode!r}; choose 'viterbi' or 'posterior'")
+        if decode == "viterbi":
+            return viterbi(batch).labels
+        self._require_probabilities()
+        return forward_backward(batch).node_marginals.argmax(axis=1)
 
     def k_best(self, X: Input, k: int) -> list[list[tuple[list[str], float]]]:
         """The k best labellings of each sequence with their scores, best first."""
@@ -240,7 +251,7 @@ class SequenceLearner:
         """log p(y | x) of each sequence."""
         self._require_probabilities()
         batch = self._batch(X)
-        flat = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
+        flat = self._known_labels(flat_labels(labels_of(X, y), batch.offsets))
         posterior = forward_backward(batch)
         posterior.require_digits()
         return path_scores(batch, flat) - posterior.log_partition
@@ -250,7 +261,7 @@ class SequenceLearner:
         where they are what it predicts. inf where no other labelling is possible, -inf where y is not.
         """
         batch = self._batch(X)
-        truth = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
+        truth = self._known_labels(flat_labels(labels_of(X, y), batch.offsets))
         given, rivals = path_scores(batch, truth), best_rivals(batch, truth).scores
         possible = given > -np.inf
         return np.where(possible, np.where(possible, given, 0.0) - rivals, -np.inf)
@@ -258,14 +269,14 @@ class SequenceLearner:
     def score(self, X: Input, y: Labels | None = None) -> float:
         """Token accuracy."""
         batch = self._batch(X)
-        truth = self._known_labels(_flat_labels(_labels_of(X, y), batch.offsets))
+        truth = self._known_labels(flat_labels(labels_of(X, y), batch.offsets))
         require(truth.size > 0, "X is empty; there is nothing to score")
-        return float(np.mean(viterbi(batch).labels == truth))
+        return float(np.mean(self._decoded(batch, None) == truth))
 
     def encode(self, X: Input) -> EncodedSequences:
         """X in the attributes that the model knows; others are dropped."""
         self._fitted("classes_")
-        return _encode(X, self.vocabulary_, self.template_)
+        return encode_input(X, self.vocabulary_, self.template_)
 
     def _batch(self, X: Input) -> ChainPotentials:
         return self._potentials_of(self.encode(X))
@@ -291,8 +302,8 @@ class SequenceLearner:
 
     # Keeping it
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as one npz file of arrays and JSON; `load_model` reads it back."""
+    def save(self, path: str | Path | BinaryIO) -> None:
+        """Write the model as one npz file of arrays and JSON; `load_model` reads it back. path: or what is open for writing."""
         self._fitted("classes_")
         meta = {
             "learner": type(self).__name__,
@@ -303,7 +314,7 @@ class SequenceLearner:
             "history": self._history_rows,
             "facts": {name: as_plain(getattr(self, name)) for name in self.facts},
         }
-        facts_in(meta, self.facts)  # what could not be read back is not written
+        facts_in(meta, self.facts, self.unknown_facts)  # what could not be read back is not written
         history_in(meta)
         meta["outside"] = needs_of(meta, self.source)
         save_archive(path, self._arrays(), meta)
@@ -317,7 +328,7 @@ class SequenceLearner:
         require(len(learner.classes_) > 0, "it has no labels")
         learner.template_ = None if meta["template"] is None else FeatureTemplate.from_dict(meta["template"])
         learner._history_rows = history_in(meta)
-        for name, value in facts_in(meta, cls.facts).items():
+        for name, value in facts_in(meta, cls.facts, cls.unknown_facts).items():
             setattr(learner, name, value)
         loaded = LoadedArrays(arrays)
         learner._restore(loaded)
@@ -330,57 +341,6 @@ class SequenceLearner:
 
     def _restore(self, loaded: LoadedArrays) -> None:
         raise LabSeqError(f"{type(self).__name__} does not say what to load; implement _restore")
-
-
-def _encode(X: Input, vocabulary: Alphabet | None, template: Encoder | None) -> EncodedSequences:
-    """Whatever a caller may give as X, in the numbers of the vocabulary (None: of its own)."""
-    encoded = _encode_any(X, vocabulary, template)
-    encoded.require_bounded()
-    return encoded
-
-
-def _encode_any(X: Input, vocabulary: Alphabet | None, template: Encoder | None) -> EncodedSequences:
-    if isinstance(X, EncodedSequences):
-        return X if vocabulary is None else X.with_vocabulary(vocabulary)
-    if isinstance(X, Sequences):
-        # Without a template the word itself is the only attribute, as for plain word lists.
-        return (template or FeatureTemplate("S1")).encode(X, vocabulary)
-    if isinstance(X, str) or not isinstance(X, Sequence | np.ndarray):
-        raise LabSeqError(f"X is of type {type(X).__name__}; give a list of sequences of per-token attributes")
-    if template is not None and any(_is_plain_words(sequence) for sequence in X):
-        return template.encode(cast("Sequence[Sequence[str]]", X), vocabulary)
-    return encode_attributes(X, vocabulary)
-
-
-def _is_plain_words(sequence: object) -> bool:
-    return isinstance(sequence, Sequence | np.ndarray) and len(sequence) > 0 and isinstance(sequence[0], str)
-
-
-def _labels_of(X: Input, y: Labels | None) -> Labels:
-    if y is None:
-        if not isinstance(X, Sequences):
-            raise LabSeqError("y is missing; give one list of labels per sequence")
-        return X.labels
-    fits = isinstance(y, Sequence | np.ndarray) and not isinstance(y, str)
-    require(fits, f"y is of type {type(y).__name__}; give a list with one list of labels per sequence")
-    return y
-
-
-def _flat_labels(labels: Labels, offsets: np.ndarray) -> list[str]:
-    n_sequences = len(offsets) - 1
-    require(len(labels) == n_sequences, f"y has {len(labels)} sequences, X has {n_sequences}; give one per sequence")
-    for number, (sequence, length) in enumerate(zip(labels, np.diff(offsets).tolist())):
-        where = f"y: sequence {number}"
-        if isinstance(sequence, str) or not isinstance(sequence, Sequence | np.ndarray):
-            raise LabSeqError(f"{where} is of type {type(sequence).__name__}; give a list of labels")
-        if len(sequence) != length:
-            raise LabSeqError(f"{where} has {len(sequence)} labels for {length} tokens; give one per token")
-    flat = [label for sequence in labels for label in sequence]
-    try:
-        require_texts("label", flat, offsets)
-    except LabSeqError as problem:
-        raise LabSeqError(f"y: {problem}") from None
-    return flat
 
 
 def _plain(value: object) -> object:

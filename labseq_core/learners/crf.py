@@ -95,6 +95,10 @@ class CRF(PenalisedLearner):
             return loss.weighted(np.log(self.length_decay) * np.diff(encoded.offsets))
         return loss
 
+    @property
+    def decoding(self) -> str:
+        return "posterior" if LOSSES[self.loss].pointwise else "viterbi"
+
     def _learn(
         self, encoded: EncodedSequences, labels: np.ndarray, dev: EncodedPair | None, recorder: Recorder
     ) -> None:

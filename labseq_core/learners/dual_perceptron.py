@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden, viterbi
+from labseq_core.chain import path_scores, refuse_forbidden, viterbi
 from labseq_core.features import EncodedSequences
 from labseq_core.kernels import Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.route import perceptron_costs, route_of_updates
@@ -16,7 +16,8 @@ from labseq_core.learners.cost import kernel_cost, one_pass
 from labseq_core.learners.options import CONSTRAINTS, ETA, KERNEL, MEMORY, ROUTE, SEED
 from labseq_core.learners.perceptron import AVERAGED, EPOCHS, SHUFFLE
 from labseq_core.progress import Recorder
-from labseq_core.scoring.kernel_expansion import KernelExpansion, RunningScores
+from labseq_core.scoring.kernel_expansion import KernelExpansion, potentials_of_scores
+from labseq_core.scoring.kernel_training import RunningKernelScores
 from labseq_core.solvers.perceptron.averaged_updates import blocks_of
 from labseq_core.solvers.perceptron.dual_updates import DualCounters, ExplicitUpdates, GramUpdates
 
@@ -130,15 +131,12 @@ class DualPerceptron(KernelLearner):
         self.n_updates_ = counters.updates
 
     def _counters(self, observations: Observations, encoded: EncodedSequences, labels: np.ndarray) -> DualCounters:
-        n_labels = len(self.classes_)
-        start, edge = np.zeros(n_labels), np.zeros((n_labels, n_labels))
-        constraints = self._constraints()
+        n_labels, constraints = len(self.classes_), self._constraints()
+        node, edge = np.zeros((encoded.n_positions, n_labels)), np.zeros((n_labels, n_labels))
+        potentials = potentials_of_scores(node, edge, constraints, encoded.offsets)
         if constraints is not None:
-            start, edge = constraints.apply(start, edge)
-            nothing = np.zeros((encoded.n_positions, n_labels))
-            allowed = ChainPotentials.trusted(start, nothing, edge, np.zeros(n_labels), encoded.offsets)
-            refuse_forbidden(path_scores(allowed, labels))
-        return DualCounters(np.zeros((len(observations), n_labels)), edge, start, self.eta)
+            refuse_forbidden(path_scores(potentials, labels))
+        return DualCounters(np.zeros((len(observations), n_labels)), potentials.edge, potentials.start, self.eta)
 
     def _updates(
         self, observations: Observations, encoded: EncodedSequences, labels: np.ndarray, counters: DualCounters
@@ -146,8 +144,9 @@ class DualPerceptron(KernelLearner):
         if self.route_ == "explicit":
             mapping, mapped = explicit_map(self.kernel, encoded, scaled=False)
             return ExplicitUpdates(mapped, mapping.scale, observations.rows, labels, counters)
-        scores = RunningScores(Gram(self.kernel, observations, self._bytes), len(self.classes_))
-        return GramUpdates(scores, observations.rows, encoded.offsets, labels, counters)
+        gram = Gram(self.kernel, observations, self._bytes)
+        scores = RunningKernelScores(gram, encoded.offsets, len(self.classes_))
+        return GramUpdates(scores, labels, counters)
 
     def _expansion_now(self, observations: Observations, counters: DualCounters) -> KernelExpansion:
         beta, delta = counters.averages() if self.averaged else (counters.beta, counters.delta.copy())

@@ -20,8 +20,9 @@ from labseq_core.learners.cost import gp_iterations, kernel_cost, one_pass
 from labseq_core.learners.options import CONSTRAINTS, ETA, KERNEL, L2, MAX_ITER, MEMORY, ROUTE, TOL, Option
 from labseq_core.progress import Recorder
 from labseq_core.scoring.explicit_expansion import ExplicitExpansion
-from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring
-from labseq_core.scoring.kernel_features import DenseFeatures, ExplicitFeatures
+from labseq_core.scoring.kernel_expansion import KernelExpansion
+from labseq_core.scoring.kernel_features import DenseFeatures, ExplicitFeatures, Features, FeatureScoring
+from labseq_core.scoring.kernel_training import KernelScoring
 from labseq_core.solvers.gaussian.certificate import optimality_gap
 from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem
 from labseq_core.solvers.smooth.lbfgs import minimise
@@ -172,10 +173,11 @@ class GPSC(KernelLearner):
             "measure": lambda value, norm, point: gap(value, norm) / value if value > 0.0 else 0.0,
         }  # fmt: skip
         if self.solver == "newton":
-            minimum = minimise_newton(problem.evaluate, problem.start(), problem.curvature, **rules)
+            minimum = minimise_newton(problem.evaluate, problem.scoring.zeros(), problem.curvature, **rules)
         else:
             diagonal = problem.diagonal if problem.has_diagonal else None
-            minimum = minimise(problem.evaluate, problem.start(), diagonal=diagonal, memory=problem.pairs, **rules)
+            start = problem.scoring.zeros()
+            minimum = minimise(problem.evaluate, start, diagonal=diagonal, memory=problem.pairs, **rules)
         self._keep(minimum, made, dev, recorder)
         self.gap_ = gap(minimum.value, minimum.gradient_norm)
         for row in recorder.rows:
@@ -212,24 +214,23 @@ class GPSC(KernelLearner):
         gram.fill(lambda done: recorder.tell(0, start, _TO_PREPARE * done))
         constraints = self._constraints()
         scoring = KernelScoring(gram, encoded.offsets, len(self.classes_), self.eta, constraints)
-        problem = GramProblem(scoring, labels, self.l2)
 
         def expansion(point: np.ndarray) -> KernelExpansion:
-            beta, delta = problem.space.parts(point[: problem.space.size])
+            beta, delta = scoring.coefficients(point)
             return self._expansion_of(observations, beta.copy(), delta.copy())
 
-        return _Fit(problem, expansion)
+        return _Fit(GramProblem(scoring, labels, self.l2), expansion)
 
     def _explicit_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
         recorder.tell(0, _loss_of_nothing(encoded, len(self.classes_)), 0.0)
         features = ExplicitFeatures(self.kernel, observations)
-        problem = self._feature_problem(features, observations, encoded, labels)
+        scoring = self._feature_scoring(features, observations, encoded)
 
         def expansion(point: np.ndarray) -> ExplicitExpansion:
-            weights, delta = problem.parts(point)[0], problem.delta(point)
-            return ExplicitExpansion(self.kernel, observations, weights, delta, self.eta, problem.constraints, features)
+            weights, delta = scoring.parts(point)[0], scoring.delta(point)
+            return ExplicitExpansion(self.kernel, observations, weights, delta, self.eta, scoring.constraints, features)
 
-        return _Fit(problem, expansion)
+        return _Fit(FeatureProblem(scoring, labels, self.l2), expansion)
 
     def _low_rank_fit(self, observations, encoded: EncodedSequences, labels: np.ndarray, recorder: Recorder) -> _Fit:
         n, start = len(observations), _loss_of_nothing(encoded, len(self.classes_))
@@ -244,12 +245,13 @@ class GPSC(KernelLearner):
             self.kernel, observations, rank, lambda done: recorder.tell(0, start, _TO_PREPARE * done)
         )
         self.rank_ = low_rank.rank
-        problem = self._feature_problem(DenseFeatures(low_rank.factor), observations, encoded, labels)
+        scoring = self._feature_scoring(DenseFeatures(low_rank.factor), observations, encoded)
+        problem = FeatureProblem(scoring, labels, self.l2)
         pivots = observations.take(low_rank.pivots)
 
         def expansion(point: np.ndarray) -> KernelExpansion:
-            beta = low_rank.expansion_of(problem.parts(point)[0])
-            return self._expansion_of(pivots, beta, problem.delta(point))
+            beta = low_rank.expansion_of(scoring.parts(point)[0])
+            return self._expansion_of(pivots, beta, scoring.delta(point))
 
         def error_bound(point: np.ndarray) -> float:
             """What is left of ‖r‖²/(2λ) outside the span, tr(rᵀ E r)/(2λ); of many observations a bound on it."""
@@ -265,11 +267,9 @@ class GPSC(KernelLearner):
 
         return _Fit(problem, expansion, error_bound)
 
-    def _feature_problem(self, features, observations, encoded: EncodedSequences, labels: np.ndarray) -> FeatureProblem:
-        constraints = self._constraints()
-        return FeatureProblem(
-            features, observations.rows, encoded.offsets, labels, len(self.classes_), self.l2, self.eta, constraints
-        )
+    def _feature_scoring(self, features: Features, observations, encoded: EncodedSequences) -> FeatureScoring:
+        n_labels, constraints = len(self.classes_), self._constraints()
+        return FeatureScoring(features, observations.rows, encoded.offsets, n_labels, self.eta, constraints)
 
     def _how(self) -> dict:
         return {**super()._how(), "route": "auto" if self.route == "auto" else "gram"}
@@ -279,7 +279,7 @@ class GPSC(KernelLearner):
     def _restore(self, loaded: LoadedArrays) -> None:
         if self.route_ == "explicit":
             known = self.vocabulary_, len(self.classes_), self.kernel, self.eta
-            self.model_ = ExplicitExpansion.restore(loaded, *known, constraints=self._constraints())
+            self.model_ = ExplicitExpansion.restore(loaded, *known, self._bytes, constraints=self._constraints())
         else:
             super()._restore(loaded)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays
+from labseq_core.archives import MOST_TOKENS, LoadedArrays
 from labseq_core.chain import path_scores, refuse_forbidden, viterbi
 from labseq_core.checks import require
 from labseq_core.features import EncodedSequences
@@ -26,7 +26,6 @@ from labseq_core.solvers.margin.slack_and_rescaling import RESCALES, SLACKS, Mar
 from labseq_core.solvers.margin.working_sets import LabelSets
 
 DEV_EVERY_ROUNDS = 5  # rounds between two looks at the development data
-MOST_TOKENS = 2**31  # of a sequence
 
 
 class HMSVM(KernelLearner):
@@ -115,7 +114,7 @@ class HMSVM(KernelLearner):
     )
     options = (
         Option("C", "float", 1.0, "How much a violated margin costs: the larger, the closer to the training data.", low=1e-6,
-               high=1e6, log_scale=True, where="T 4.2.2"),
+               high=1e6, log_scale=True, where="T 4.2.2", tuning=(0.03, 0.1, 0.3, 1.0, 3.0, 10.0)),
         Option("slack", "choice", "l1", "How a margin may be violated. none: not at all; l1, l2: one slack a sequence, whose "
                "size or square counts; labelling: one slack for each wrong labelling, for short sequences only.",
                choices=SLACKS, where="T 4.10, SVM1-SVM3"),
@@ -139,6 +138,7 @@ class HMSVM(KernelLearner):
         "n_support_examples_": int, "satisfied_share_": float, "support_per_example_": float, "working_set_size_": int,
         "log10_constraints_": float, "route_": str, "n_observations_": int,
     }  # fmt: skip
+    unknown_facts = ("log10_constraints_", "n_observations_")
 
     has_weights = True
 
@@ -327,7 +327,7 @@ class HMSVM(KernelLearner):
         return {**super()._arrays(), **{f"dual_{name}": array for name, array in self._support.items()}}
 
     def _restore(self, loaded: LoadedArrays) -> None:
-        if "weights" in loaded:
+        if self._keeps_weights:
             sizes = len(self.vocabulary_), len(self.classes_)
             self.model_ = LinearModel.restore(loaded, *sizes, constraints=self._constraints(), eta=self.eta)
         else:

@@ -53,7 +53,4 @@ class MaxEnt(PenalisedLearner):
     ) -> None:
         # Each token is a sequence of its own: no pair is ever seen, so transition weights stay exactly zero.
         tokens = replace(encoded, offsets=np.arange(encoded.n_positions + 1))
-        start = self._start()
-        start.edge[:] = 0.0
-        scoring = self._scoring(tokens)
-        self._keep(self._minimise(scoring, labels, start.flat, dev, recorder), scoring, dev, recorder)
+        super()._learn(tokens, labels, dev, recorder)

@@ -15,6 +15,9 @@ from labseq_core.kernels import KERNELS, Kernel, Linear, parse_kernel
 from labseq_core.kernels.registry import syntax
 from labseq_core.kernels.route import ROUTES
 
+# What a variant chooses beside the options of its method, by the names of the command line.
+OF_VARIANTS = ("search", "decode", "features", "window", "bins", "columns", "joint", "sequences", "noise")
+TUNING_FITS = 6  # combinations that *Tune* tries for each method: the same budget for all
 # Numbers of numpy count too: grids of a search are made of them.
 KINDS = {"float": (Real,), "int": (Integral,), "bool": (bool, np.bool_), "choice": (str,), "kernel": (Kernel,)}
 
@@ -33,6 +36,7 @@ class Option:
     log_scale: bool = False  # a form offers powers of ten
     where: str = ""  # equation or section
     advanced: bool = False  # a form hides it at first
+    tuning: tuple = ()  # values that *Tune* tries; those of all options of a method make TUNING_FITS combinations
 
     def check(self, value: Any) -> None:
         """Raise an error that names the allowed values."""
@@ -42,7 +46,7 @@ class Option:
         fits = isinstance(value, KINDS[self.kind]) and (self.kind not in ("float", "int") or is_number)
         if fits and is_number:
             inside = (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
-            fits = math.isfinite(value) and inside
+            fits = inside and (isinstance(value, Integral) or math.isfinite(value))  # no float holds every whole number
         elif self.kind == "choice":
             fits = value in self.choices
         if not fits:
@@ -111,6 +115,7 @@ SMOOTHING = Option(
     "smoothing", "float", 0.1,
     "Added to every count, so that nothing unseen is impossible. Many attributes at once want little of it.",
     low=1e-9, high=1e3, log_scale=True, where="lecture slides, Limitations of HMMs",
+    tuning=(1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0),
 )  # fmt: skip
 SEED = Option("seed", "int", 0, "Seed of the random order of sequences; the same seed gives the same model.", low=0)
 START_STOP = Option(
@@ -122,7 +127,7 @@ CONSTRAINTS = Option(
 )  # fmt: skip
 L2 = Option(
     "l2", "float", 1.0, "Strength of the squared penalty on all weights; 0 switches it off.", low=0.0, high=1e6,
-    log_scale=True, where="T 2.2.2",
+    log_scale=True, where="T 2.2.2", tuning=(0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
 )  # fmt: skip
 L1 = Option(
     "l1", "float", 0.0, "Strength of the absolute penalty: the larger, the more weights are exactly zero.", low=0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, path_scores, refuse_forbidden
+from labseq_core.chain import path_scores, refuse_forbidden
 from labseq_core.chain.constraints import constraints_for
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import EncodedPair
@@ -17,7 +17,10 @@ from labseq_core.solvers.perceptron.averaged_updates import blocks_of, perceptro
 
 BLOCK_TOKENS = 20_000  # between two looks at the callback
 
-EPOCHS = Option("epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1")
+EPOCHS = Option(
+    "epochs", "int", 10, "Passes over the training sequences.", low=1, high=10_000, where="T Alg. 1",
+    tuning=(1, 2, 5, 10, 20, 40),
+)  # fmt: skip
 AVERAGED = Option("averaged", "bool", True, "Use the average of the weights over all steps, not the last ones.")
 SHUFFLE = Option("shuffle", "bool", True, "Visit the sequences in a new random order in each pass.", advanced=True)
 
@@ -107,8 +110,5 @@ class StructuredPerceptron(LinearLearner):
         """-inf for forbidden transitions: they are never decoded, and never corrected since the truth has none."""
         constraints = constraints_for(self.constraints, self.classes_)
         if constraints is not None:
-            start, edge = constraints.apply(weights.start, weights.edge)
-            nothing = np.zeros((encoded.n_positions, len(self.classes_)))
-            allowed = ChainPotentials.trusted(start, nothing, edge, weights.stop, encoded.offsets)
-            refuse_forbidden(path_scores(allowed, labels))
-            weights.start[:], weights.edge[:] = start, edge
+            refuse_forbidden(path_scores(self._scoring(encoded).potentials(weights), labels))
+            weights.forbid(constraints)

@@ -21,13 +21,15 @@ from typing import Any
 
 from labseq_core.checks import LabSeqError, require
 from labseq_core.learners.base import SequenceLearner
+from labseq_core.learners.options import OF_VARIANTS
 from labseq_core.registry import Source, loading
 from labseq_core.worker_processes import WITH_VARIABLE
 
 ENTRY_POINTS = "labseq.methods"
 ADDS_TO_PAGES = "add_to_pages"  # a function that a file or package may have
 MODULE_PREFIX = "labseq_with_"  # before the name of a file's module, which must hide no other
-NOT_OPTIONS = ("label", "fold", "score", "seconds")  # columns of the table of a search, beside its values
+# Columns of the table of a search beside its values, and what every variant may choose.
+NOT_OPTIONS = ("label", "fold", "score", "seconds", *OF_VARIANTS)
 _for_pages: dict[Source, Callable[[], None]] = {}  # functions `add_to_pages` of what was loaded
 NEEDED = ("method_id", "title", "summary", "where", "options")  # what a learner says of itself
 
@@ -106,7 +108,7 @@ def _check(learner: type[SequenceLearner], name: str) -> None:
     taken = next((option for option in options if option in NOT_OPTIONS), None)
     if taken is not None:
         raise LabSeqError(
-            f"{name}: {learner.__name__} has an option {taken!r}, a column of every search; give it another name"
+            f"{name}: {learner.__name__} has an option {taken!r}, which every variant or search has; give it another name"
         )
     if options != learner._option_names():
         said = ", ".join(options) or "none"

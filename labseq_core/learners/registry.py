@@ -9,6 +9,7 @@ from typing import Any
 
 from labseq_core.archives import TRAIN_AGAIN, archive_name, load_archive
 from labseq_core.checks import LabSeqError, require
+from labseq_core.learners.base import DECODINGS as DECODINGS
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.boosting import AdaBoostMR, LogitBoost, SequenceBoost, ViterbiBoost
 from labseq_core.learners.crf import CRF
@@ -55,6 +56,16 @@ class Method:
     @property
     def probabilistic(self) -> bool:
         return self.learner.probabilistic
+
+    @property
+    def decoding(self) -> str:
+        """How its labels come of scores, unless something else is chosen."""
+        return self.learner(**self.preset).decoding
+
+    @property
+    def tuning(self) -> dict[str, tuple]:
+        """Options that *Tune* chooses on development data, and the values to try."""
+        return {option.name: option.tuning for option in self.options if option.tuning}
 
     def arguments(self, options: Mapping[str, object]) -> dict[str, object]:
         """What the learner's constructor is called with."""

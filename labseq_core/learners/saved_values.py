@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from labseq_core.archives import TRAIN_AGAIN
-from labseq_core.checks import LabSeqError, require
+from labseq_core.checks import LabSeqError, brief, require
 from labseq_core.features import TEMPLATES
 from labseq_core.kernels import KERNELS
 from labseq_core.losses import LOSSES
@@ -15,31 +15,42 @@ from labseq_core.registry import Source, from_outside
 _REGISTRIES = (KERNELS, LOSSES, TEMPLATES)  # of what a model is made of, beside its learner
 _LONGEST_IN_MESSAGE = 120  # characters
 _KINDS = {str: "text", bool: "yes or no", int: "count", float: "number"}
-_PLAIN = (bool, int, float, str, type(None))
+_MOST = 2**63  # what counts are below; larger whole numbers are no floats, and in no data frame
+_EVERY_ROW = ("iteration", "objective", "seconds")  # see `Recorder`
 
 
-def facts_in(meta: dict, kinds: Mapping[str, type]) -> dict[str, Any]:
-    """The fitted values that a method has declared, all of them and no other, each of its kind; numbers may be None."""
+def facts_in(meta: dict, kinds: Mapping[str, type], unknown: Sequence[str] = ()) -> dict[str, Any]:
+    """The fitted values that a method has declared, all of them and no other, each of its kind; unknown: those that may be
+    None.
+    """
     facts = meta["facts"]
     require(isinstance(facts, dict) and set(facts) == set(kinds), f"facts are not {', '.join(kinds) or 'empty'}")
     for name, value in facts.items():
-        require(_is_of_kind(value, kinds[name]), f"{name} is {str(value)[:40]!r}, which is no {_KINDS[kinds[name]]}")
+        fits = _is_of_kind(value, kinds[name]) or (value is None and name in unknown)
+        require(fits, f"{name} is {brief(value)}, which is no {_KINDS[kinds[name]]}")
     return facts
 
 
 def _is_of_kind(value: object, kind: type) -> bool:
     if kind in (str, bool):
         return isinstance(value, kind)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value is None or (is_number and (kind is float or (isinstance(value, int) and value >= 0)))
+    if not _is_number(value) or (isinstance(value, int) and abs(value) >= _MOST):
+        return False
+    return kind is float or (isinstance(value, int) and value >= 0)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def history_in(meta: dict) -> list[dict]:
-    """A row per iteration."""
+    """A row per iteration: numbers, or None where there was none."""
     rows = meta["history"]
     require(isinstance(rows, list) and all(isinstance(row, dict) for row in rows), "history is no list of rows")
-    plain = all(isinstance(key, str) and isinstance(value, _PLAIN) for row in rows for key, value in row.items())
-    require(plain, "history has what is no number")
+    for row in rows:
+        plain = all(value is None or _is_of_kind(value, bool) or _is_of_kind(value, float) for value in row.values())
+        require(plain and all(isinstance(name, str) for name in row), "history has what is no number")
+        require(all(_is_of_kind(row.get(name), float) for name in _EVERY_ROW), "history lacks iterations")
     return rows
 
 

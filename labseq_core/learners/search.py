@@ -14,7 +14,7 @@ from labseq_core.learners.base import SequenceLearner
 from labseq_core.progress import Callback, Progress
 
 MOST_FITS = 100
-HELD_OUT = 5  # without development data every so many-th sequence is scored, not trained on
+HELD_OUT = 10  # without development data every so many-th sequence is scored, not trained on
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,14 @@ def search(
     y: Sequence[Sequence[str]],
     *,
     dev=None,
+    decode: str | None = None,
     callback: Callback | None = None,
 ) -> Search:
     """Fit copies of a learner with all combinations of values, keep the one that scores best; the first among equals.
 
     The score is span F1 where labels are BIO, else token accuracy, on `dev`: `Sequences`, or a pair (X, y). Without it every
-    fifth sequence is held out, and the best values are fitted once more to all. A callback that returns False ends it with
-    the best so far.
+    tenth sequence is held out, and the best values are fitted once more to all. decode: as `predict`
+    takes it. A callback that returns False ends it with the best so far.
     """
     require_grid(grid)
     kept, kept_labels = X, y
@@ -57,7 +58,7 @@ def search(
         made = _copy(learner, options)
         watched = {"dev": dev} if dev is not None and "patience" in made.get_params() else {}
         made.fit(kept, kept_labels, callback=steps.tell, **watched)
-        score = search_score(truth, made.predict(held))
+        score = search_score(truth, made.predict(held, decode))
         table.append({**options, "score": score, "seconds": time.perf_counter() - begin})
         if score > highest:
             best, chosen, highest = made, options, score

@@ -10,15 +10,16 @@ import numpy as np
 
 from labseq_core.chain import viterbi
 from labseq_core.features import EncodedSequences
-from labseq_core.kernels import Gram, Kernel, Observations, cross_product
+from labseq_core.kernels import Gram, Kernel, Observations
 from labseq_core.kernels.route import GaussianWork, route_of_gaussian
 from labseq_core.learners.bases.kernel_learner import KernelLearner
 from labseq_core.learners.cost import DataSize, Options, kernel_cost
 from labseq_core.learners.gpsc import EXACT_UP_TO, GP_KERNEL, GP_L2
 from labseq_core.learners.options import CONSTRAINTS, ETA, MAX_ITER, MEMORY, ROUTE, SEED, TOL, Option
 from labseq_core.progress import STOPPED, Recorder
-from labseq_core.scoring.kernel_expansion import KernelExpansion, KernelScoring, potentials_of_scores
+from labseq_core.scoring.kernel_expansion import KernelExpansion
 from labseq_core.scoring.kernel_features import FeatureGram
+from labseq_core.scoring.kernel_training import CrossKernelScores, KernelScoring
 from labseq_core.solvers.gaussian.basis_selection import BASES, Key
 from labseq_core.solvers.gaussian.certificate import optimality_gap, squared_gradient_norm
 from labseq_core.solvers.gaussian.greedy_basis import ROUGH, STEP, WELL, Expansion, Path, Stopping, quiet
@@ -28,6 +29,7 @@ SAMPLE = 10  # sequences of which the steepest is taken
 GROWTH = 1.3  # times as many coordinates as when all were fitted last: then they are again
 EVALUATIONS = 250  # about so often are all coordinates looked at while they are fitted
 PATH_ROWS = 100  # about how many rows of `path_` there are
+ALL_THERE, NO_SLOPE = "all coordinates asked for are there", "no slope is large enough"  # why it stopped
 
 
 def _seconds(options: Options, size: DataSize, entries: float = 0.0) -> float:
@@ -152,34 +154,36 @@ class SparseGPSC(KernelLearner):
         observations, expansion = self._problem(encoded, labels)
         basis = BASES[self.basis](expansion)
         wanted = min(self._wanted(encoded), basis.n_coordinates())
-        follow = _Following(self.kernel, observations, dev, self._constraints(), self._bytes)
+        dev_scores = None if dev is None else CrossKernelScores(expansion, dev[0], self._bytes)
         touched = np.zeros(len(observations), dtype=np.bool_)
         taken: dict[Key, Path] = {}
         step, idle, next_row, next_refit = 0, 0, 1, 1.0
         self.stop_reason_ = "the step limit was reached"
 
         def row() -> dict:
-            share = float(np.mean(touched[observations.rows]))
             columns = {
                 "coordinates": len(basis.seen), "share": len(basis.seen) / basis.n_positions,
-                "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)), "observations": share,
+                "train_accuracy": float(np.mean(viterbi(expansion.potentials()).labels == labels)),
+                "observations": float(np.mean(touched[observations.rows])),
                 "pairs_per_observation": basis.pairs_seen / max(1, int(touched.sum())),
             }  # fmt: skip
-            return columns | follow.accuracy(self.eta * expansion.delta)
+            if dev_scores is not None:
+                columns["dev_accuracy"] = float(np.mean(viterbi(dev_scores.potentials()).labels == dev[1]))
+            return columns
 
         def fit(paths: Collection[Path], how: Stopping) -> None:
             done = len(basis.seen) / wanted
-            moved, change = expansion.fit(paths, how, quiet(recorder, lambda value: recorder.tell(step, value, done)))
-            touched[moved] = True
-            follow.move(moved, change)
+            changes = expansion.fit(paths, how, quiet(recorder, lambda value: recorder.tell(step, value, done)))
+            touched[changes[0]] = True
+            if dev_scores is not None:
+                dev_scores.update(*changes)
 
         recorder.present = lambda encoded: self._expansion_now(observations, expansion).potentials(encoded)
         recorder.record(0, expansion.objective, 0.0, **row())
         candidates = self._candidates(basis, len(encoded))
         while step < self.max_iter and not recorder.stopped:
             if len(basis.seen) >= wanted or idle >= len(encoded):
-                enough = len(basis.seen) >= wanted
-                self.stop_reason_ = "all coordinates asked for are there" if enough else "no slope is large enough"
+                self.stop_reason_ = ALL_THERE if len(basis.seen) >= wanted else NO_SLOPE
                 break
             sequences = next(candidates)
             idle += len(encoded) if self.select == "best" else len(sequences)
@@ -196,12 +200,11 @@ class SparseGPSC(KernelLearner):
                 next_refit = GROWTH * len(taken)
             if before - expansion.objective > WORTHWHILE * expansion.objective:
                 idle = 0
-            done = len(basis.seen) / wanted
             if len(basis.seen) * PATH_ROWS >= next_row * wanted:
                 next_row = len(basis.seen) * PATH_ROWS // wanted + 1
-                recorder.record(step, expansion.objective, done, **row())
+                recorder.record(step, expansion.objective, len(basis.seen) / wanted, **row())
             else:
-                recorder.tell(step, expansion.objective, done)
+                recorder.tell(step, expansion.objective, len(basis.seen) / wanted)
         if self.refit == "growth" and taken and not recorder.stopped:
             fit(taken.values(), WELL)
         if recorder.rows[-1]["objective"] != expansion.objective or recorder.rows[-1]["iteration"] < step:
@@ -276,26 +279,3 @@ class SparseGPSC(KernelLearner):
         """Coefficients that are not 0."""
         expansion = self._fitted("model_")
         return int(np.count_nonzero(expansion.beta) + np.count_nonzero(expansion.delta))
-
-
-class _Following:
-    """Scores of development data, kept up to date while coefficients move."""
-
-    def __init__(self, kernel: Kernel, observations: Observations, dev, constraints, memory: int):
-        self._kernel, self._observations, self._dev = kernel, observations, dev
-        self._constraints, self._memory = constraints, memory
-        self._own = None if dev is None else Observations.of(dev[0])
-        self._scores: np.ndarray | float = 0.0
-
-    def move(self, observations: np.ndarray, change: np.ndarray) -> None:
-        if self._own is not None:
-            moved = self._observations.take(observations)
-            self._scores = self._scores + cross_product(self._kernel, self._own, moved, change, self._memory)
-
-    def accuracy(self, edge: np.ndarray) -> dict[str, float]:
-        if self._own is None:
-            return {}
-        encoded, labels = self._dev
-        scores = np.zeros((len(self._own), len(edge))) + self._scores
-        potentials = potentials_of_scores(scores[self._own.rows], edge, self._constraints, encoded.offsets)
-        return {"dev_accuracy": float(np.mean(viterbi(potentials).labels == labels))}

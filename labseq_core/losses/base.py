@@ -26,6 +26,7 @@ class Loss:
     title: str
     summary: str
     where: str  # chapter and section in the documents
+    pointwise: bool = False  # made for labels that are decoded one by one, each the most probable (T Prop. 2)
     # How it is minimised.
     convex: bool = True  # if not, restarts from a perturbed optimum can help
     has_length_decay: bool = False  # the function takes log_weights too, (sequences,): the logarithm of π^l of each

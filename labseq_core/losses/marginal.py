@@ -53,6 +53,7 @@ MARGINAL = Loss(
     title="Marginal CRF",
     summary="The CRF made for single labels: the probability of each true label is made large, not that of all at once.",
     where="thesis 2.2.3, 2.3.2",
+    pointwise=True,
     convex=False,
     iterations=60,
     seconds=4e-9,

@@ -22,6 +22,7 @@ MARGINAL_EXPONENTIAL = Loss(
     title="Marginal exponential CRF",
     summary="The marginal CRF with a loss that is hard on labels held for improbable: one over their probability.",
     where="boosting paper 6, Eq. 24-26",
+    pointwise=True,
     convex=False,
     iterations=170,
     seconds=4e-9,

@@ -1,1 +1,1 @@
-"""From parameters to potentials and back."""
+"""From parameters to potentials and back: the models (`model`), and their twins while they are being fitted (`training`)."""

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays
+from labseq_core.archives import LARGEST_NUMBER, LoadedArrays
 from labseq_core.checks import LabSeqError, require
 from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
@@ -232,7 +232,8 @@ class ColumnModel:
         require(bool((np.diff(real) > 0).all()), "gaussian_attributes is not in order")
         gaussians = Gaussians(
             real, loaded.floats("gaussian_center", real.size), loaded.positive("gaussian_scale", real.size),
-            loaded.floats("gaussian_mean", real.size, n_labels), loaded.positive("gaussian_deviation", real.size, n_labels),
+            loaded.floats("gaussian_mean", real.size, n_labels),
+            loaded.positive("gaussian_deviation", real.size, n_labels, above=1.0 / LARGEST_NUMBER),
         )  # fmt: skip
         is_real = np.zeros(len(names), dtype=np.bool_)
         is_real[real] = True

@@ -26,6 +26,7 @@ class WordEmissions:
 
     log_prob: np.ndarray  # (words + 1, S)
     rows: np.ndarray  # (attributes,): the row of each attribute that is a current word, else -1
+    ARRAY: ClassVar[str] = "emission_log_prob"  # its name in a file
 
     @classmethod
     def learn(cls, encoded: EncodedSequences, labels: np.ndarray, n_labels: int, k: float) -> tuple[Self, float]:
@@ -55,12 +56,12 @@ class WordEmissions:
         return [Table("attribute", [*words, UNKNOWN_WORD], self.log_prob)]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {"emission_log_prob": self.log_prob}
+        return {self.ARRAY: self.log_prob}
 
     @classmethod
     def restore(cls, loaded: LoadedArrays, names: Sequence[str], n_labels: int) -> WordEmissions:
         rows = _word_rows(names)
-        return cls(loaded.floats("emission_log_prob", int(rows.max(initial=-1)) + 2, n_labels), rows)
+        return cls(loaded.floats(cls.ARRAY, int(rows.max(initial=-1)) + 2, n_labels), rows)
 
 
 def _word_rows(names: Sequence[str]) -> np.ndarray:
@@ -85,6 +86,8 @@ class TokenCounts(Model):
     emissions: ColumnModel
 
     has_log_probabilities: ClassVar[bool] = True
+    used_of: ClassVar[str] = "parameters"
+    used_share: ClassVar[float] = 1.0  # no probability is left out
 
     def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
         node, nothing = self.emissions.scores(encoded), np.zeros(len(self.prior))
@@ -115,6 +118,8 @@ class ChainCounts(Model):
     emissions: WordEmissions | ColumnModel
 
     has_log_probabilities: ClassVar[bool] = True
+    used_of: ClassVar[str] = "parameters"
+    used_share: ClassVar[float] = 1.0  # no probability is left out
     why_no_attributes: ClassVar[str] = "an HMM with emissions='attributes' has no table of words, only transitions"
 
     def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
@@ -128,12 +133,12 @@ class ChainCounts(Model):
 
     @classmethod
     def restore(cls, loaded: LoadedArrays, names: Sequence[str], n_labels: int) -> Self:
-        """From `arrays` and the names of the attributes."""
+        """From `arrays` and the names of the attributes. The arrays say what is emitted: the option may have changed since."""
         start, transition = (
             loaded.floats("start_log_prob", n_labels),
             loaded.floats("transition_log_prob", n_labels, n_labels),
         )
-        emissions = WordEmissions if "emission_log_prob" in loaded else ColumnModel
+        emissions = WordEmissions if WordEmissions.ARRAY in loaded else ColumnModel
         return cls(start, transition, emissions.restore(loaded, names, n_labels))
 
     def parts(self, encoded: EncodedSequences, position: int) -> list[Parts]:

@@ -15,9 +15,11 @@ import numpy as np
 from labseq_core.archives import LoadedArrays
 from labseq_core.chain import ChainPotentials
 from labseq_core.chain.constraints import Constraints
+from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import EncodedSequences
 from labseq_core.kernels import ExplicitMap, Kernel, Observations
+from labseq_core.kernels.explicit import explicit_size
 from labseq_core.scoring.kernel_expansion import observation_arrays, potentials_of_scores, restored_observations
 from labseq_core.scoring.kernel_features import ExplicitFeatures
 from labseq_core.scoring.linear import LinearModel, LinearWeights
@@ -54,10 +56,14 @@ class ExplicitExpansion(Model):
 
     @classmethod
     def restore(
-        cls, loaded: LoadedArrays, vocabulary: Alphabet, n_labels: int, kernel: Kernel, eta: float, **more
+        cls, loaded: LoadedArrays, vocabulary: Alphabet, n_labels: int, kernel: Kernel, eta: float, memory: int, **more
     ) -> Self:
-        """From `arrays`; more: the other fields."""
+        """From `arrays`; memory: bytes that the features may take, as in training; more: the other fields."""
         observations = restored_observations(loaded, vocabulary)
+        size = explicit_size(kernel, observations.as_sequences())
+        require(
+            size is None or size.n_bytes(n_labels) <= memory, "its features take more memory than its options allow"
+        )
         features = ExplicitFeatures(kernel, observations)
         weights, delta = (
             loaded.floats("weights", features.n_features, n_labels),
@@ -79,6 +85,8 @@ class ExplicitExpansion(Model):
     @property
     def norm(self) -> float:
         return float(np.sqrt(np.sum(self.weights**2) + self.eta * np.sum(self.delta**2)))
+
+    used_of: ClassVar[str] = "kernel features"
 
     @property
     def used_share(self) -> float:

@@ -1,4 +1,4 @@
-"""Scores as kernel expansions: coefficients -> potentials, and statistics -> coefficients. T 2.9, 2.12; METHODS 4, 5.
+"""Scores as kernel expansions: coefficients -> potentials. T 2.9, 2.12; METHODS 4, 5. Training twins: `kernel_training`.
 
 node[t, s] = Σ_j k(x_t, z_j) β[j, s],      edge = η δ,      z_j the distinct training observations
 """
@@ -16,13 +16,11 @@ from labseq_core.archives import LoadedArrays
 from labseq_core.chain import ChainPotentials, ChainStatistics
 from labseq_core.chain.constraints import Constraints
 from labseq_core.checks import require
-from labseq_core.compiling.routines import compiled
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import EncodedSequences
 from labseq_core.kernels import (
     DEFAULT_MEMORY,
     ExplicitMap,
-    Gram,
     Kernel,
     Observations,
     cross_blocks,
@@ -33,49 +31,6 @@ from labseq_core.kernels.observations import SparseRows
 from labseq_core.kernels.route import predicts_by_features
 from labseq_core.scoring.linear import LinearModel, LinearScoring, LinearWeights
 from labseq_core.scoring.model import Model, Parts, Table
-
-
-class KernelScoring:
-    """Scores of the training sequences themselves, through their Gram matrix."""
-
-    def __init__(
-        self,
-        gram: Gram,
-        offsets: np.ndarray,
-        n_labels: int,
-        eta: float = 1.0,
-        constraints: Constraints | None = None,
-    ):
-        self.gram, self.offsets, self.n_labels = gram, offsets, n_labels
-        self.eta, self.constraints = eta, constraints
-        self.rows = gram.observations.rows  # (positions,): the observation of each position
-
-    def potentials(self, beta: np.ndarray, delta: np.ndarray) -> ChainPotentials:
-        """beta: (observations, S), delta: (S, S)."""
-        return self.potentials_at(self.gram.product(beta), delta)
-
-    def potentials_at(self, scores: np.ndarray, delta: np.ndarray) -> ChainPotentials:
-        """The same where the scores Gβ of all observations, (observations, S), are known."""
-        return potentials_of_scores(scores[self.rows], self.eta * delta, self.constraints, self.offsets)
-
-    def coefficients(self, statistics: ChainStatistics) -> tuple[np.ndarray, np.ndarray]:
-        """The way back: the derivative of a loss as a function, by its own coefficients (β, δ); METHODS 5.
-
-        Positions that share an observation share its coefficients, so their statistics add up.
-        """
-        return sums_by_row(statistics.node, self.rows, len(self.gram)), np.array(statistics.edge)
-
-
-class RunningScores:
-    """Node scores of all training observations, kept up to date while a few coefficients move at a time."""
-
-    def __init__(self, gram: Gram, n_labels: int):
-        self.gram = gram
-        self.by_label = np.zeros((n_labels, len(gram)))  # [label, observation]
-
-    def move(self, observations: np.ndarray, change: np.ndarray) -> None:
-        """β[observations] += change, (k, S)."""
-        self.gram.add_rows(self.by_label, observations, change)
 
 
 @dataclass(frozen=True)
@@ -97,6 +52,7 @@ class KernelExpansion(Model):
     n_observations: int | None = None  # distinct ones in training, of which these have coefficients
 
     by_observations: ClassVar[bool] = True
+    used_of: ClassVar[str] = "training observations"
     why_no_attributes: ClassVar[str] = (
         "this model has a kernel, so it has no weights of attributes; look at its support sequences"
     )
@@ -147,6 +103,11 @@ class KernelExpansion(Model):
         """From `arrays`; more: the other fields."""
         support = restored_observations(loaded, vocabulary)
         beta, delta = loaded.floats("beta", len(support), n_labels), loaded.floats("delta", n_labels, n_labels)
+        all_of_training = more.get("n_observations")
+        require(
+            all_of_training is None or all_of_training >= max(1, len(support)),
+            "n_observations_ is less than the observations that it has",
+        )
         return cls(kernel, support, beta, delta, eta, **more)
 
     def parts(self, encoded: EncodedSequences, position: int) -> list[Parts]:
@@ -198,21 +159,6 @@ def restored_observations(loaded: LoadedArrays, vocabulary: Alphabet) -> Observa
     require(bool(values.all()), "support_values holds zeros")
     vectors = SparseRows(indptr, indices, values, len(vocabulary))
     return Observations(vectors, np.arange(len(vectors)), vocabulary)
-
-
-def sums_by_row(values: np.ndarray, rows: np.ndarray, n_rows: int) -> np.ndarray:
-    """(n_rows, S): the sum of those values, (positions, S), whose position has the row."""
-    sums = np.zeros((n_rows, values.shape[1]))
-    add_by_row(np.ascontiguousarray(values), rows, sums)
-    return sums
-
-
-@compiled
-def add_by_row(values, rows, sums):
-    for t in range(rows.size):
-        row = sums[rows[t]]
-        for s in range(row.size):
-            row[s] += values[t, s]
 
 
 def potentials_of_scores(

@@ -9,11 +9,16 @@ from typing import Protocol
 
 import numpy as np
 
+from labseq_core.chain import ChainPotentials, ChainStatistics
+from labseq_core.chain.constraints import Constraints
 from labseq_core.features.encoded import gather, renumber
 from labseq_core.features.transposed import even_chunks, transposed
 from labseq_core.kernels import DEFAULT_MEMORY, Gram, Kernel, Observations, explicit_map
 from labseq_core.kernels.observations import distinct_rows
+from labseq_core.scoring.kernel_expansion import potentials_of_scores
+from labseq_core.scoring.kernel_training import sums_by_row
 from labseq_core.scoring.sparse_products import collect_batch, score_batch
+from labseq_core.scoring.training import TrainingScores
 
 FEW_ROWS = 64  # rows of a Gram matrix that are made sooner than features are summed up
 _COLUMNS = 64  # of a dense matrix that are squared at a time
@@ -137,3 +142,62 @@ class DenseFeatures:
     def collect_squared(self, variances: np.ndarray) -> np.ndarray:
         parts = [self.matrix[:, begin : begin + _COLUMNS] for begin in range(0, self.n_features, _COLUMNS)]
         return np.concatenate([np.square(part).T @ variances for part in parts])
+
+
+class FeatureScoring(TrainingScores[np.ndarray]):
+    """Scores of the training sequences by weights of features, (features, S), then of pairs of labels, (S, S), in one vector.
+
+    edge = √η u, so that η ‖δ‖² = ‖u‖² for δ = u / √η: the length of a function is that of the vector.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        rows: np.ndarray,
+        offsets: np.ndarray,
+        n_labels: int,
+        eta: float = 1.0,
+        constraints: Constraints | None = None,
+    ):
+        self.features, self.rows, self.offsets = features, rows, offsets
+        self.n_labels, self.constraints = n_labels, constraints
+        self._root_eta = float(np.sqrt(eta))
+
+    def zeros(self) -> np.ndarray:
+        return np.zeros((self.features.n_features + self.n_labels) * self.n_labels)
+
+    def parts(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of features and of pairs of labels: views."""
+        both = vector.reshape(-1, self.n_labels)
+        return both[: -self.n_labels], both[-self.n_labels :]
+
+    def delta(self, vector: np.ndarray) -> np.ndarray:
+        return self.parts(vector)[1] / self._root_eta
+
+    def potentials(self, vector: np.ndarray) -> ChainPotentials:
+        return potentials_of_scores(*self._scores(vector), self.constraints, self.offsets)
+
+    def direction(self, vector: np.ndarray) -> ChainStatistics:
+        """How potentials change along a vector."""
+        (node, edge), nothing = self._scores(vector), np.zeros(self.n_labels)
+        return ChainStatistics(nothing, node, edge, nothing)
+
+    def _scores(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        weights, pairs = self.parts(vector)
+        return self.features.scores(weights)[self.rows], self._root_eta * pairs
+
+    def gradient(self, statistics: ChainStatistics) -> np.ndarray:
+        by_observation = self.by_observation(statistics)
+        return self._joined(self.features.collect(by_observation), self._root_eta * statistics.edge)
+
+    def diagonal(self, variances: ChainStatistics) -> np.ndarray:
+        """The same with squared features: variances of the statistics -> of the features, if positions were independent."""
+        by_observation = self.by_observation(variances)
+        return self._joined(self.features.collect_squared(by_observation), self._root_eta**2 * variances.edge)
+
+    def by_observation(self, statistics: ChainStatistics) -> np.ndarray:
+        """(observations, S): positions that share an observation add up."""
+        return sums_by_row(statistics.node, self.rows, int(self.rows.max()) + 1)
+
+    def _joined(self, weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        return np.concatenate([weights.ravel(), pairs.ravel()])

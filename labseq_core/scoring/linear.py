@@ -1,13 +1,14 @@
-"""Linear scoring: weights -> potentials, and statistics -> gradient. The only place that knows how weights make scores.
+"""Linear scoring: weights, the model, and its training twins. The only place that knows how weights make scores.
 
 node[t, s] = Σ_a x_t[a] W[a, s]      (T 2.1.1; x_t the attributes of position t)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from labseq_core.features.transposed import transposed
 from labseq_core.scoring.linear_by_type import TypeScoring
 from labseq_core.scoring.model import Model, Parts, Table, nonzero_share
 from labseq_core.scoring.sparse_products import collect_batch, score_batch, score_sequences
+from labseq_core.scoring.training import RunningScores, TrainingScores
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,28 @@ class LinearWeights:
         weights.flat[:] = 0.0
         return weights
 
+    def take_over(self, before: LinearWeights, attributes: np.ndarray, labels: np.ndarray, pairs: bool) -> None:
+        """Weights of another model, with or without those of pairs of labels.
+
+        attributes, labels: the numbers that those of this model have in the other one, or -1.
+        """
+        known, known_labels = np.flatnonzero(attributes >= 0), np.flatnonzero(labels >= 0)
+        old = labels[known_labels]
+        self.node[np.ix_(known, known_labels)] = before.node[np.ix_(attributes[known], old)]
+        if pairs:
+            self.edge[np.ix_(known_labels, known_labels)] = before.edge[np.ix_(old, old)]
+        if self.has_start_stop:
+            self.start[known_labels], self.stop[known_labels] = before.start[old], before.stop[old]
+
+    def put(self, features: np.ndarray, values: np.ndarray, pair_factor: float) -> None:
+        """Values of features, numbered as in the flat vector; a pair of labels, given or 0, takes its value times a factor."""
+        self.flat[features] = values
+        self.edge[:] *= pair_factor
+
+    def forbid(self, constraints: Constraints) -> None:
+        """-inf for what is forbidden: a loop that decodes by these weights needs no constraints."""
+        self.start[:], self.edge[:] = constraints.apply(self.start, self.edge)
+
 
 @dataclass(frozen=True)
 class LinearModel(Model):
@@ -65,6 +89,8 @@ class LinearModel(Model):
     constraints: Constraints | None = None
     has_pairs: bool = True  # False: looks at single tokens, the weights of pairs are 0 by construction
     eta: float = 1.0  # how much pairs of labels weigh against attributes in the norm: their weights are η δ
+
+    used_of: ClassVar[str] = "features"
 
     def potentials(self, encoded: EncodedSequences) -> ChainPotentials:
         return LinearScoring(encoded, len(self.weights.edge), constraints=self.constraints).potentials(self.weights)
@@ -100,11 +126,20 @@ class LinearModel(Model):
         return float(np.sum(np.abs(self.weights.flat)))
 
     @property
+    def n_parameters(self) -> int:
+        return self._learned.size
+
+    @property
     def used_share(self) -> float:
-        return nonzero_share(self.weights.flat if self.has_pairs else self.weights.node)
+        return nonzero_share(self._learned)
+
+    @property
+    def _learned(self) -> np.ndarray:
+        """The weights without those that are 0 by construction."""
+        return self.weights.flat if self.has_pairs else self.weights.node
 
 
-class LinearScoring:
+class LinearScoring(TrainingScores[LinearWeights]):
     """The training twin of `LinearModel`. Scores of one encoded batch; arrays are made once and reused from call to call."""
 
     def __init__(
@@ -117,8 +152,18 @@ class LinearScoring:
         self.encoded, self.n_labels, self.start_stop = encoded, n_labels, start_stop
         self.constraints = constraints
         self._chunks = encoded.offsets[chunk_bounds(encoded.offsets)]
-        self._by_attribute: tuple[np.ndarray, ...] | None = None
         self._by_type = TypeScoring(encoded, n_labels) if TypeScoring.pays(encoded) else None
+
+    @cached_property
+    def _by_attribute(self) -> tuple[np.ndarray, ...]:
+        encoded = self.encoded
+        return transposed(encoded.indptr, encoded.indices, encoded.values, encoded.n_attributes)
+
+    def entries_of(self, attribute: int) -> tuple[np.ndarray, np.ndarray | float]:
+        """Positions and values of an attribute."""
+        pointer, positions, values, _ = self._by_attribute
+        own = slice(pointer[attribute], pointer[attribute + 1])
+        return positions[own], values[own] if values.size else 1.0
 
     def weights(self, flat: np.ndarray | None = None) -> LinearWeights:
         """A flat vector seen as weights; zeros if none is given."""
@@ -134,23 +179,21 @@ class LinearScoring:
         else:
             work = encoded.indices.size * self.n_labels
             score_batch(encoded.indptr, encoded.indices, encoded.values, weights.node, self._chunks, node, work=work)
-        return self.with_transitions(node, weights)
+        return self._with_transitions(node, weights)
 
     def rescored(self, potentials: ChainPotentials, weights: LinearWeights, sequences: np.ndarray) -> ChainPotentials:
         """Potentials in the same node array, with the scores of some sequences made anew and the others left as they were."""
         encoded, node = self.encoded, potentials.node
         score_sequences(encoded.indptr, encoded.indices, encoded.values, weights.node, encoded.offsets, sequences, node)
-        return self.with_transitions(node, weights)
+        return self._with_transitions(node, weights)
 
-    def with_transitions(self, node: np.ndarray, weights: LinearWeights) -> ChainPotentials:
-        """Given node scores, and transitions from the weights."""
-        start, edge = weights.start, weights.edge
+    def _with_transitions(self, node: np.ndarray, weights: LinearWeights) -> ChainPotentials:
+        start, edge, stop = weights.start.copy(), weights.edge.copy(), weights.stop.copy()
         if self.constraints is not None:
             start, edge = self.constraints.apply(start, edge)
-        return ChainPotentials.trusted(start, node, edge, weights.stop, self.encoded.offsets)
+        return ChainPotentials.trusted(start, node, edge, stop, self.encoded.offsets)
 
     def gradient(self, statistics: ChainStatistics) -> np.ndarray:
-        """The chain rule: derivatives with respect to potentials -> derivatives with respect to the flat weights."""
         return self._collected(statistics, squared=False)
 
     def diagonal(self, variances: ChainStatistics) -> np.ndarray:
@@ -164,9 +207,6 @@ class LinearScoring:
         if self._by_type is not None:  # all values are 1
             self._by_type.collect(statistics.node, collected.node)
         else:
-            if self._by_attribute is None:
-                encoded = self.encoded
-                self._by_attribute = transposed(encoded.indptr, encoded.indices, encoded.values, encoded.n_attributes)
             pointer, positions, values, chunks = self._by_attribute
             values = values * values if squared else values
             work = positions.size * self.n_labels
@@ -177,16 +217,27 @@ class LinearScoring:
         return collected.flat
 
 
-class MovingPotentials:
-    """Potentials of one batch, kept up to date while single weights move. The node scores given are changed in place."""
+class RunningWeights(RunningScores[int, float]):
+    """Scores that follow single weights, numbered as in the flat vector. The node and edge arrays given are changed in place.
 
-    def __init__(self, potentials: ChainPotentials):
-        self.now = replace(potentials, edge=potentials.edge.copy())  # the edge matrix may be that of a model
+    entries_of: positions and values of an attribute.
+    """
 
-    def update_attribute(self, positions: np.ndarray, values: np.ndarray | float, label: int, step: float) -> None:
-        """Add to the weight of an attribute at a label; the attribute has these values at these positions."""
-        np.add.at(self.now.node, (positions, label), step * values)
+    def __init__(
+        self,
+        potentials: ChainPotentials,
+        n_attributes: int,
+        entries_of: Callable[[int], tuple[np.ndarray, np.ndarray | float]],
+    ):
+        self._potentials, self._n_attributes, self._entries_of = potentials, n_attributes, entries_of
 
-    def update_pair(self, previous: int, label: int, step: float) -> None:
-        """Add to the weight of a pair of labels."""
-        self.now.edge[previous, label] += step
+    def potentials(self) -> ChainPotentials:
+        return self._potentials
+
+    def update(self, feature: int, step: float) -> None:
+        row, label = divmod(feature, self._potentials.n_labels)
+        if row < self._n_attributes:
+            positions, values = self._entries_of(row)
+            np.add.at(self._potentials.node, (positions, label), step * values)
+        else:
+            self._potentials.edge[row - self._n_attributes, label] += step

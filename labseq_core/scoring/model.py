@@ -49,6 +49,9 @@ class Model(ABC):
     by_observations: ClassVar[bool] = False  # parts of a node score belong to training observations, not to attributes
     has_log_probabilities: ClassVar[bool] = False  # scores are logarithms of probabilities
     why_no_attributes: ClassVar[str] = ""  # where `tables` has none of attributes
+    # What `used_share` is a share of, as a noun: features (attribute x label, or a pair of labels), kernel features (explicit
+    # ones, of a kernel), training observations (distinct ones), parameters.
+    used_of: ClassVar[str] = ""
     constraints: Constraints | None = None
 
     @abstractmethod
@@ -84,7 +87,7 @@ class Model(ABC):
 
     @property
     def used_share(self) -> float | None:
-        """How much of what it could use it does use, from 0 to 1; None for counts, which have nothing to leave out."""
+        """How much of what it could use it does use, from 0 to 1; None where it does not say."""
         return None
 
 

@@ -12,7 +12,7 @@ _USUAL = 8501
 def free_port(host: str) -> int:
     """The usual port or, where that is taken, any that is free."""
     for port in (_USUAL, 0):
-        with socket.socket() as probe:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             try:
                 probe.bind((host, port))
             except OSError:

@@ -8,26 +8,44 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import sys
 import threading
 import time
-import traceback
+import webbrowser
 from pathlib import Path
 
 from labseq_core.serving import streamlit_inside
+from labseq_core.serving.hosts import OwnHosts
 from labseq_core.serving.settings import LOADING
 
+_MOST_FILES = 8192
 _loading: list[threading.Thread] = []
 
 
 def main() -> None:
-    """sys.argv: the script, then options of Streamlit's server."""
-    script, *options = sys.argv[1:]
+    """sys.argv: the script, settings of Streamlit's server as JSON, what to show in a browser if anything, further names."""
+    script, settings, shown, *names = sys.argv[1:]
+    options = json.loads(settings)
     sys.path.insert(0, str(Path(script).resolve().parent))
     thread = threading.Thread(target=_load, name="labseq-load", daemon=True)
     _loading.append(thread)
     thread.start()
-    streamlit_inside.run_server(script, options)
+    _let_many_in()
+    if shown:
+        threading.Thread(target=_open_browser, args=(shown,), name="labseq-browser", daemon=True).start()
+    streamlit_inside.run_server(script, options, OwnHosts(options["server.address"], names))
+
+
+def _let_many_in() -> None:
+    """A visitor's browser holds up to seven connections, each a file to the system, of which macOS allows 256."""
+    if sys.platform != "win32":
+        import resource
+
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(_MOST_FILES, most)
+        if resource.RLIM_INFINITY != now < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def wait_until_loaded() -> None:
@@ -36,9 +54,18 @@ def wait_until_loaded() -> None:
         thread.join()
 
 
-def _load() -> None:
-    while not streamlit_inside.server_is_ready():  # both at once would keep the browser waiting
+def _wait_until_ready() -> None:
+    while not streamlit_inside.server_is_ready():
         time.sleep(0.01)
+
+
+def _open_browser(shown: str) -> None:
+    _wait_until_ready()
+    webbrowser.open(shown)
+
+
+def _load() -> None:
+    _wait_until_ready()  # both at once would keep the browser waiting
     loading = importlib.import_module(LOADING)
     loading.load()
     _compile_beside()
@@ -66,10 +93,7 @@ def page_delivered() -> None:
 
 
 def go_on() -> None:
-    """With runs whose process has died, as after a restart. What hinders it is told on the pages, and in the log."""
-    from labseq_core.experiments import resume_interrupted
+    """With runs whose process has died, as after a restart, and later with those of other servers on the same store."""
+    from labseq_core.experiments.service import take_over
 
-    try:
-        resume_interrupted()
-    except Exception:
-        traceback.print_exc()
+    take_over()

@@ -5,19 +5,20 @@ Imports no streamlit: the command line reads this before it starts the server.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
 from labseq_core.serving.palette import BACKGROUNDS, COLOURS
 from labseq_core.serving.streamlit_inside import HIDDEN_SETTINGS
 
+_Settings = dict[str, str | int | bool | list[str]]
 LOADING = "pages.ui.frame.loading"  # beside the script below: what the server loads before the first visitor comes
 
-_SERVING = {
+_SERVING: _Settings = {
     "server.address": "127.0.0.1",
-    "server.showEmailPrompt": False,
+    "server.headless": True,  # else a page may offer to write files for programming tools; LabSeq opens a browser itself
     "server.maxUploadSize": MAX_UPLOAD_MEGABYTES,
+    "server.maxMessageSize": 50,  # megabytes, in either direction
     "server.fileWatcherType": "none",
     "browser.gatherUsageStats": False,
     "client.showErrorDetails": "none",
@@ -36,17 +37,17 @@ def _steps(low: str, high: str, steps: int) -> list[str]:
     return ["#{:02X}{:02X}{:02X}".format(*colour) for colour in mixed]
 
 
-def _ramp(low: str, high: str) -> str:
+def _ramp(low: str, high: str) -> list[str]:
     """Ten colours for heat maps, the number that Streamlit wants."""
-    return json.dumps(_steps(low, high, 10))
+    return _steps(low, high, 10)
 
 
-def _two_ramps(low: str, middle: str, high: str) -> str:
+def _two_ramps(low: str, middle: str, high: str) -> list[str]:
     """Ten colours for heat maps of numbers of either sign."""
-    return json.dumps([*_steps(low, middle, 5), *_steps(middle, high, 5)])
+    return [*_steps(low, middle, 5), *_steps(middle, high, 5)]
 
 
-_LOOKS = {
+_LOOKS: _Settings = {
     "theme.light.primaryColor": "#005A8C",
     "theme.light.backgroundColor": BACKGROUNDS["light"],
     "theme.light.secondaryBackgroundColor": "#F3F5F7",
@@ -58,17 +59,16 @@ _LOOKS = {
     "theme.paddingTop": "1rem",
     "theme.paddingBottom": "3rem",
     "theme.sidebar.paddingTop": "1rem",
-    # Lists reach Streamlit's command line as JSON.
-    "theme.chartCategoricalColors": json.dumps(COLOURS),
+    "theme.chartCategoricalColors": list(COLOURS),
     "theme.light.chartSequentialColors": _ramp("#F1F5F8", "#005A8C"),
     "theme.dark.chartSequentialColors": _ramp("#1D252E", "#7CC4F0"),
     # Plotly writes dark grey on light cells and white on dark ones: no colour here is in between.
     "theme.light.chartDivergingColors": _two_ramps("#F2AC6B", "#F1F5F8", "#74B6E2"),
     "theme.dark.chartDivergingColors": _two_ramps("#B84E00", "#1D252E", "#0072B2"),
-    "theme.headingFontSizes": json.dumps(["2.1rem", "1.3rem", "1.1rem"]),
+    "theme.headingFontSizes": ["2.1rem", "1.3rem", "1.1rem"],
 }
 
-STREAMLIT_SETTINGS: dict[str, str | int | bool] = {**_SERVING, **HIDDEN_SETTINGS, **_LOOKS}
+STREAMLIT_SETTINGS: _Settings = {**_SERVING, **HIDDEN_SETTINGS, **_LOOKS}
 
 
 def app_path() -> Path:

@@ -6,12 +6,21 @@ Imports streamlit only when called: the command line reads this before it starts
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Any
+
+from labseq_core.data.limits import MAX_UPLOAD_MEGABYTES
+from labseq_core.serving.hosts import OwnHosts
+
+MOST_UPLOADED_BYTES = 10 * MAX_UPLOAD_MEGABYTES * 2**20  # of all visitors together, in memory
 
 # Options that its documentation leaves out.
-HIDDEN_SETTINGS: dict[str, bool] = {
+HIDDEN_SETTINGS: dict[str, str | int | bool | list[str]] = {
+    "client.allowedOrigins": [],  # of pages that may steer the dashboard from around its frame
+    "server.maxWidgetStateSize": 1,  # megabytes of what a visitor has chosen, which the server remembers
     "runner.postScriptGC": False,  # takes longer than most pages; Python collects garbage by itself
     "logger.hideWelcomeMessage": True,
 }
@@ -64,11 +73,35 @@ def static_folder() -> Path:
     return Path(streamlit.__file__).parent / "static"
 
 
-def run_server(script: str, options: list[str]) -> None:
-    """As `streamlit run` does, in this process; until it is ended."""
-    from streamlit.web.cli import main
+def run_server(script: str, settings: dict[str, Any], own: OwnHosts) -> None:
+    """In this process, until it is ended."""
+    import streamlit
+    from starlette.middleware import Middleware
 
-    main(["run", script, *options], prog_name="labseq app")
+    from labseq_core.serving.gate import Gate
+
+    gate = Middleware(Gate, own=own, make_room=make_room_for_uploads)
+    with suppress(KeyboardInterrupt):
+        streamlit.App(script, middleware=[gate]).run(config=settings)
+
+
+def make_room_for_uploads() -> None:
+    from streamlit import runtime
+
+    keep_uploads_within(MOST_UPLOADED_BYTES, runtime.get_instance().uploaded_file_mgr)
+
+
+def keep_uploads_within(most_bytes: int, files: Any) -> None:
+    """It keeps in memory all that a visitor uploads, asked for or not, until the visitor has gone. Here the oldest files go of
+    whoever has the most.
+    """
+    kept = files.file_storage  # visitor -> id -> file
+    while True:
+        sizes = {visitor: sum(len(file.data) for file in own.values()) for visitor, own in kept.items()}
+        if sum(sizes.values()) <= most_bytes:
+            return
+        greediest = max(sizes, key=lambda visitor: sizes[visitor])
+        files.remove_file(greediest, next(iter(kept[greediest])))
 
 
 def server_is_ready() -> bool:

@@ -6,7 +6,6 @@ Any number of processes may do this at once: a part is made by one of them, the 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import threading
 import time
@@ -22,13 +21,13 @@ from labseq_core.chain.recursions.batch import FEWEST_LANES
 from labseq_core.compiling import code_cache
 from labseq_core.explain.boosting import bound_curves
 from labseq_core.features import FeatureTemplate, encode_attributes
-from labseq_core.file_lock import lock
+from labseq_core.file_lock import HELD, lock
 from labseq_core.kernels import KERNELS, Kernel, Normalized, Polynomial
 from labseq_core.kernels.explicit import features_of_a_token
 from labseq_core.learners.options import Option
 from labseq_core.learners.registry import METHODS, make_learner, method_options
+from labseq_core.places import private_opener
 
-_HELD = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)  # what a lock says that another process has
 NICENESS = 10  # of the process beside a server, as of those that train: visitors come first
 WORDS = [*[["Ana", "lives", "in", "Lima", "."]] * 5, ["It", "rains"]]  # enough of one length for lanes
 LABELS = [*[["B", "O", "O", "B", "O"]] * 5, ["O", "O"]]
@@ -166,7 +165,7 @@ def _make(name: str) -> bool:
             PARTS[name].make()
             if (mark := _mark(name)) is not None and not code_cache.write_failed:
                 with contextlib.suppress(OSError):
-                    mark.touch()
+                    mark.touch(mode=0o600)
         return is_ours
 
 
@@ -178,7 +177,7 @@ def _turn(name: str) -> Iterator[bool]:
         yield True
         return
     try:
-        file = open(directory / f"{name}.lock", "ab")  # noqa: SIM115
+        file = open(directory / f"{name}.lock", "ab", opener=private_opener)  # noqa: SIM115
     except OSError:
         yield True
         return
@@ -186,7 +185,7 @@ def _turn(name: str) -> Iterator[bool]:
         try:
             lock(file.fileno())
         except OSError as problem:
-            yield problem.errno not in _HELD  # where files cannot be locked, everybody makes what is missing
+            yield problem.errno not in HELD  # where files cannot be locked, everybody makes what is missing
         else:
             yield True
 

@@ -12,6 +12,7 @@ import threading
 from typing import NamedTuple
 
 from labseq_core.compiling import code_cache
+from labseq_core.places import private_directory
 from labseq_core.warm_up import ahead
 
 AFTER_VISIT = 1.5  # seconds for the first visitor's browser to draw the first page before compiling takes a core
@@ -88,7 +89,7 @@ class Background:
         self.passes += 1
         self._complete = False
         try:
-            code_cache.code_directory().mkdir(parents=True, exist_ok=True)  # it may have been deleted
+            private_directory(code_cache.code_directory())  # it may have been deleted
             # Its input closes when this process ends, however that happens: it ends too. Ctrl+C is not for it.
             self.process = subprocess.Popen(
                 COMMAND, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True

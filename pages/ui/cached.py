@@ -42,6 +42,8 @@ from labseq_core.explain import (
 )
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import METHODS
+from pages.ui.drawing.imported import with_mark
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.memory import FinishedRun, cache_copied, cache_shared, key_of
 
 PARTS = ("train", "dev", "test")
@@ -128,6 +130,11 @@ def usable_columns(info: DatasetInfo) -> list[str]:
     return [row["column"] for row in overview(info.name, "train").columns if row["column"] not in info.answer_columns]
 
 
+@st.cache_data(max_entries=64, show_spinner="Reading the corpus")
+def labels_of(dataset: str) -> frozenset[str]:
+    return frozenset(load_dataset(dataset).labels)
+
+
 def defaults() -> dict[str, FinishedRun]:
     """The results that are shown before any click."""
     return {name: FinishedRun.bundled(run) for name, run in default_results().items()}
@@ -187,15 +194,15 @@ def bounds_of_round(run: FinishedRun, label: str, number: int) -> dict:
     parts = {name: row[name] for name in ("attribute", "previous_label") if row[name]}
     points = _FEW_POINTS if training_tokens(run) > QUICK_TOKENS else _MANY_POINTS
     with one_at_a_time:
-        observations, labels = training_data(run.config)
+        observations, labels = training_data(run.config, label)
         learner = trained(run, label)
         return bound_curves(learner, observations, labels, label=row["label"], after=number - 1, points=points, **parts)
 
 
 @cache_shared(max_entries=4, show_spinner="Reading the corpus")
-def training_sentences(run: FinishedRun) -> list[list[str]]:
-    """The words that the first models of a run were trained on. Shared: not to be changed."""
-    return training_tokens_of(run.config)
+def training_sentences(run: FinishedRun, label: str) -> list[list[str]]:
+    """The tokens that the first model of a variant was trained on. Shared: not to be changed."""
+    return training_tokens_of(run.config, label)
 
 
 @cache_shared(max_entries=4, show_spinner="Reading the corpus")
@@ -242,13 +249,13 @@ def accuracy_on(run: FinishedRun, label: str, part: str) -> float:
     if part == "dev":
         return next(row["dev_accuracy"] for row in run.rows if row["label"] == label)
     with one_at_a_time:
-        observations, labels = training_data(run.config)
-        return token_accuracy(labels, trained(run, label).predict(observations))
+        observations, labels = training_data(run.config, label)
+        return token_accuracy(labels, trained(run, label).predict(observations, run.config.variant(label).decoding))
 
 
 def training_tokens(run: FinishedRun) -> int:
-    """How many tokens the first models of a run were trained on."""
-    return run.rows[0]["n_train_tokens"]
+    """How many tokens the first models of a run were trained on, at most."""
+    return max(row["n_train_tokens"] for row in run.rows)
 
 
 def any_method(learner: type[SequenceLearner]) -> bool:
@@ -279,7 +286,7 @@ def run_line(run_id: str) -> str:
 
 def _run_line(run: RunSummary) -> str:
     features = f"{run.features} · first {run.sequences} sequences" if run.sequences else run.features
-    return _line(run.dataset, run.labels, features, run.folds, run.seed, run.run_id)
+    return with_mark(_line(run.dataset, run.labels, features, run.folds, run.seed, run.run_id), run)
 
 
 def default_line(run: RunResult) -> str:
@@ -309,8 +316,8 @@ def corpus_name(dataset: str) -> str:
 
 
 def is_answered(config: ExperimentConfig) -> bool:
-    """Whether the store has the run of this configuration already."""
-    return any(run.state == "done" for run in list_runs(1, text=run_id_of(config)))
+    """Whether the store has the run of this configuration already, trained here."""
+    return any(run.state == "done" and not run.imported for run in list_runs(1, text=run_id_of(config)))
 
 
 @cache_copied(max_entries=10_000, show_spinner=False)
@@ -325,7 +332,7 @@ def recent_runs() -> list[dict]:
     return [
         {
             "corpus": corpus_name(run.dataset),
-            "state": run.state,
+            "state": with_mark(run.state, run),
             "progress": run.fraction,
             "methods": ", ".join(run.labels),
             "run": run.run_id,
@@ -334,14 +341,17 @@ def recent_runs() -> list[dict]:
     ]
 
 
-def best_accuracy(dataset: str) -> float | None:
-    """Token accuracy of the best possible labelling, where the distribution behind a corpus is known."""
-    info = corpora().get(dataset)
-    return info.bayes_test_accuracy if info else None
+def bayes_accuracies(config: ExperimentConfig) -> dict[str, float]:
+    """Where the distribution behind a corpus is known: accuracy of its labels on the test set, by the decodings that the
+    variants of a run have.
+    """
+    info = corpora().get(config.test_dataset or config.dataset)
+    used = {choice.decoding for choice in config.methods}
+    return {decoding: value for decoding, value in info.bayes_test_accuracy.items() if decoding in used} if info else {}
 
 
 def provenance(run: RunResult) -> str:
-    """What a result was made from and with."""
-    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    """What a result was made from and with, as Markdown."""
+    versions = in_markdown(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
-    return f"Run {run.run_id}, {when}; configuration {run.config.hash}, data {run.data_hash}; {versions}."
+    return f"{with_mark(f'Run {run.run_id}', run)}, {when}; configuration {run.config.hash}, data {run.data_hash}; {versions}."

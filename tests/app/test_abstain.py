@@ -7,7 +7,8 @@ from math import floor
 
 import pytest
 
-from labseq_core.evaluation import abstention_curve, calibration, compare_at
+from labseq_core.evaluation import abstention_curve, compare_at
+from labseq_core.evaluation.calibration import Probabilities, ece_of, log_loss_of, reliability
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.explain import withheld_rows
@@ -141,12 +142,13 @@ def test_calibration(open_page):
     assert problems(app) == []
     config = result(RUN).config
     part, learner = scored_part(config), model(RUN, config.methods[2].label)
-    scores = calibration(part.labels, learner.marginals(part), learner.classes_)
+    given = Probabilities.of(part.labels, learner.marginals(part), learner.classes_, learner.predict(part, "viterbi"))
     row = app.table[1].value.loc[SPARSE]
-    assert (row["Log loss"], row["ECE"]) == (f"{scores.log_loss:.4f}", f"{scores.ece:.4f}")
+    assert (row["Log loss"], row["ECE"]) == (f"{log_loss_of(given):.4f}", f"{ece_of(given):.4f}")
     assert len(charts(app)[RELIABILITY]) == 1 + 3, "a gap promises nothing"
     trace = next(trace for trace in charts(app)[RELIABILITY] if trace["name"] == SPARSE)
-    assert trace["y"] == [bin.accuracy for bin in scores.reliability if bin.tokens]
+    bins = reliability(given.of_predicted, given.pairs.true == given.pairs.predicted)
+    assert trace["y"] == [bin.accuracy for bin in bins if bin.tokens]
 
 
 def test_other_runs_with_folds_and_without_scores_only(open_page):

@@ -35,7 +35,7 @@ from tests.app.conftest import SECONDS_TO_TRAIN, problems, run_until, text
 from tests.experiments.runs import trained_here
 
 DECIMALS = 4
-RUN = "default:spanish-ner"
+RUN, CRF = "default:spanish-ner", "CRF (tuned)"
 
 
 def figures(app) -> dict[str, dict]:
@@ -207,7 +207,7 @@ def test_every_method_has_its_labels_and_confusions(open_page, finished_run):
 
 
 def test_a_cell_lists_its_sentences(open_page):
-    label = "CRF"
+    label = CRF
     app = open_page("compare", run=RUN, view="Labels", method=label, cell="B-PER → B-LOC")
     assert problems(app) == []
     said, found = predictions(RUN, label), result(RUN)
@@ -216,7 +216,7 @@ def test_a_cell_lists_its_sentences(open_page):
     tokens = [words for part in scored_parts(found.config) for words in part.tokens]
     count = sum(cell == ("B-PER", "B-LOC") for row in rows for cell in zip(*row))
     (line,) = app.get("text")
-    assert line.value == f"CRF takes B-PER for B-LOC {count} times, in {len(places)} sentences."
+    assert line.value == f"{CRF} takes B-PER for B-LOC {count} times, in {len(places)} sentences."
     shown = spoken(app)
     assert shown.count("<table") == 5
     assert all(f">{word}<" in shown for place in places[:5] for word in tokens[place] if word.isalnum())
@@ -225,7 +225,7 @@ def test_a_cell_lists_its_sentences(open_page):
 
 
 def test_another_cell_begins_on_its_first_page(open_page):
-    app = open_page("compare", run=RUN, view="Labels", method="CRF", cell="B-PER → B-LOC", mistakes="2")
+    app = open_page("compare", run=RUN, view="Labels", method=CRF, cell="B-PER → B-LOC", mistakes="2")
     assert app.number_input(key="mistakes").value == 2
     app.selectbox(key="cell").set_value("B-LOC → B-ORG").run()
     assert problems(app) == []

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hypothesis
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
 
+from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, default_results
 from labseq_core.learners import METHODS, method_options
 from pages.ui.train.form_link import form_choices
+from pages.ui.train.variants import USUAL
 from tests.app.conftest import problems, text
+from tests.app.form import given
+from tests.experiments.random_variants import features, variants
 
 
 def unusual(method: str) -> MethodChoice:
-    """Every option of a method that the form has, at another value than its default."""
+    """Every option of a method at another value than its default."""
     values = {}
     for name, option in method_options(method).items():
-        if name == "seed":
-            continue
         if option.kind == "kernel":
             values[name] = "poly:3:0.5"
         elif option.kind == "bool":
@@ -29,6 +34,7 @@ def unusual(method: str) -> MethodChoice:
     return MethodChoice(method, values)
 
 
+COLUMNS = st.sampled_from(["pos", "log_duration"])
 HELD = {
     "all methods": ExperimentConfig("toy-pos", tuple(map(unusual, METHODS))),
     "usual": ExperimentConfig("toy-pos", (MethodChoice("crf"),)),
@@ -46,34 +52,48 @@ HELD = {
     ),
     "joint codes": ExperimentConfig("toy-pos", (MethodChoice("hmm"),), FeatureChoice("S3", joint=True), calibrate=True),
     "few sequences": ExperimentConfig("toy-pos", (MethodChoice("hmm"),), folds=10, sequences=100),
+    "what is in no list": ExperimentConfig(
+        "toy-pos", (MethodChoice("crf"), MethodChoice("crf", {"l2": 0.1}), MethodChoice("perceptron", {"seed": 4})),
+        FeatureChoice("S3", window=13, bins=7), folds=12, sequences=20_000_000, metrics=("ece", "accuracy"),
+    ),
+    "all tuned": ExperimentConfig(
+        "toy-pos", (MethodChoice("crf", search="tune"), MethodChoice("hmm", {}, {"smoothing": [0.1]}))
+    ),
+    "one tuned": ExperimentConfig("toy-pos", (MethodChoice("crf", search="tune"), MethodChoice("crf"))),
+    "tested elsewhere": ExperimentConfig("toy-pos", (MethodChoice("crf"),), test_dataset="toy-pos"),
 }  # fmt: skip
+
+
+def expect_the_same(open_page, config: ExperimentConfig) -> None:
+    """Whether the cards are closed or open: no widget changes what it shows."""
+    link = form_choices(config)
+    app = open_page("train", **link)
+    for _ in range(2):
+        assert problems(app) == []
+        assert config.to_yaml() in text(app)
+        for place in range(len(config.methods)):
+            app.session_state[f"variant.{place}"] = True
+        app.run()
+    assert given(app) == ([] if link["variant"] == list(USUAL) else link["variant"])
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_the_form_says_what_the_run_was(open_page, name):
-    choices, left_out = form_choices(HELD[name])
-    assert left_out == []
-    app = open_page("train", **choices)
-    assert problems(app) == []
-    assert HELD[name].cli_command() in text(app)
+    expect_the_same(open_page, HELD[name])
 
 
-def test_what_the_form_cannot_hold_is_told():
-    config = ExperimentConfig(
-        "toy-pos", (MethodChoice("crf"), MethodChoice("crf", {"l2": 0.1}), MethodChoice("perceptron", {"seed": 4})),
-        FeatureChoice("S3", window=13, bins=7), folds=12, sequences=20_000_000,
-    )  # fmt: skip
-    choices, left_out = form_choices(config)
-    assert left_out == [
-        "CRF (l2=0.1)", "Averaged perceptron (seed=4): seed", "window 13", "bins 7", "folds 12", "20000000 training sequences",
-    ]  # fmt: skip
-    assert choices["methods"] == ["CRF", "Averaged perceptron"]
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@hypothesis.given(
+    methods=st.lists(variants(COLUMNS), min_size=1, max_size=5, unique_by=lambda each: each.label),
+    features=features(COLUMNS), folds=st.sampled_from([0, 2, 50]), seed=st.integers(0, 2**32 - 1),
+    sequences=st.sampled_from([0, 50]), metrics=st.lists(st.sampled_from(list(METRICS)), max_size=2, unique=True),
+)  # fmt: skip
+def test_any_run_goes_into_a_link_and_comes_back(open_page, methods, **other):
+    expect_the_same(open_page, ExperimentConfig("pitch-accent", tuple(methods), **other))
 
 
 def test_results_that_come_with_labseq_can_be_repeated(open_page):
     for found in default_results().values():
-        choices, left_out = form_choices(found.config)
-        app = open_page("train", **choices)
+        app = open_page("train", **form_choices(found.config))
         assert problems(app) == []
-        if not left_out:
-            assert found.config.cli_command() in text(app)
+        assert found.config.to_yaml() in text(app)

@@ -11,7 +11,7 @@ from labseq_core.explain import label_weights, transition_table, weight_summary
 from tests.app.conftest import problems, text
 from tests.experiments.runs import trained_here
 
-RUN = "default:spanish-ner"
+RUN, CRF = "default:spanish-ner", "CRF (tuned)"
 
 
 def charts(app) -> list[dict]:
@@ -28,8 +28,8 @@ def test_the_default_model_is_shown_without_a_choice(open_page):
     app = open_page("inside")
     assert problems(app) == []
     assert app.selectbox(key="run").value == RUN
-    assert app.segmented_control(key="weigh").value == "CRF"
-    learner = model(RUN, "CRF")
+    assert app.segmented_control(key="weigh").value == CRF
+    learner = model(RUN, CRF)
     assert f"**{weight_summary(learner)['zero']:,}** of them" in text(app)
     bars, heat_map, *_ = charts(app)
     shown = [{"attribute": name, "weight": weight} for name, weight in zip(bars["y"], bars["x"])]
@@ -45,7 +45,7 @@ def test_a_label_can_be_chosen_and_stands_in_the_url(open_page, label):
     app = open_page("inside", run=RUN, label=label)
     assert problems(app) == []
     assert app.selectbox(key="label").value == label
-    assert charts(app)[0]["x"] == [row["weight"] for row in label_weights(model(RUN, "CRF"), label)]
+    assert charts(app)[0]["x"] == [row["weight"] for row in label_weights(model(RUN, CRF), label)]
 
 
 def test_another_method_shows_its_own_numbers(open_page):
@@ -84,7 +84,7 @@ def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
 def test_a_label_of_another_corpus_is_left(open_page):
     app = open_page("inside", run="default:toy-pos", label="B-PER", method="No such method")
     assert problems(app) == []
-    assert app.selectbox(key="label").value in model("default:toy-pos", "CRF").classes_
+    assert app.selectbox(key="label").value in model("default:toy-pos", CRF).classes_
 
 
 def test_a_run_without_a_stored_model_is_told(open_page, monkeypatch):

@@ -10,6 +10,7 @@ from labseq_core.data.catalogue import store_upload
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
 from labseq_core.experiments.run.one_task import training_data
 from labseq_core.explain import bound_curves, largest_weights, repeated_features, round_rows
+from labseq_core.learners.registry import METHODS
 from labseq_core.warm_up import ahead
 from tests.app.conftest import problems, run_until, text
 from tests.experiments.runs import trained_here
@@ -150,7 +151,7 @@ def test_the_slider_replays_the_rounds(open_page, number):
 def test_the_bounds_are_those_of_the_round_at_the_model_before_it(open_page):
     app = open_page("inside", tab="Boosting", run=RUN, boosting="Bounds", boosted="exact", round="1")
     assert problems(app) == []
-    learner, (observations, truth) = model(RUN, labels()[2]), training_data(result(RUN).config)
+    learner, (observations, truth) = model(RUN, labels()[2]), training_data(result(RUN).config, labels()[2])
     row = round_rows(learner)[0]
     lines = {trace["name"]: trace for trace in charts(app)["bounds"] if trace["mode"] == "lines"}
     steps = lines["tight bound"]["x"]
@@ -214,11 +215,11 @@ def test_choices_of_another_run_are_left(open_page):
 
 
 def test_from_the_form_to_the_tab(open_page, no_runs):
-    app = open_page("train", dataset="spanish-ner", features="S1")
-    titles = ["Sequence boosting", "AdaBoost.MR", "Viterbi boosting", "Sequence LogitBoost"]
-    app.multiselect(key="methods").set_value(titles).run()
-    for method in ("boost", "adaboost-mr", "viterbi-boost", "logitboost"):
-        app.number_input(key=f"{method}.rounds").set_value(12).run()
+    methods = ("boost", "adaboost-mr", "viterbi-boost", "logitboost")
+    titles = [METHODS[method].title for method in methods]
+    app = open_page(
+        "train", dataset="spanish-ner", features="S1", variant=[f"{method}:rounds=12" for method in methods]
+    )
     next(button for button in app.button if button.label == "Start training").click().run()
     run_until(app, lambda app: any("Finished" in success.value for success in app.success))
     run_id = app.query_params["job"]

@@ -25,7 +25,7 @@ def no_runs(monkeypatch, tmp_path) -> None:
 @pytest.fixture(scope="module")
 def view() -> TrainingView:
     config = result(RUN).config
-    return TrainingView(*training_data(config), training_tokens_of(config))
+    return TrainingView(*training_data(config, DENSE), training_tokens_of(config, DENSE))
 
 
 def charts(app) -> list[dict]:
@@ -39,7 +39,7 @@ def show(app, view: dict[str, str]) -> None:
 
 
 def expected(view: TrainingView, label: str, sentence: int, word: int, for_label: str | None = None):
-    learner, own = model(RUN, label), scored_data(result(RUN).config)[0].select([sentence - 1])
+    learner, own = model(RUN, label), scored_data(result(RUN).config, label)[0].select([sentence - 1])
     return influences(learner, view, coefficients(learner, view), own, word - 1, for_label)
 
 
@@ -105,7 +105,7 @@ def test_a_fit_by_features_and_a_short_sentence_after_a_long_one(open_page):
     config = ExperimentConfig("toy-pos", (choice,), FeatureChoice("S1", window=1))
     app = open_page("inside", run=trained_here(config), text="99999", token="1000", **{"for": "NoSuchLabel"}, **DECIDES)
     assert problems(app) == []
-    lengths = scored_data(config)[1].lengths.tolist()
+    lengths = scored_data(config, choice.label)[1].lengths.tolist()
     app.number_input(key="text").set_value(lengths.index(max(lengths)) + 1).run()
     app.selectbox(key="token").set_value(str(max(lengths))).run()
     app.number_input(key="text").set_value(lengths.index(min(lengths)) + 1).run()

@@ -7,8 +7,10 @@ import json
 import numpy as np
 import pytest
 
+from labseq_core.archives import LoadedArrays
+from labseq_core.checks import LabSeqError
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice, model, result
-from labseq_core.experiments.bundled.default_margins import default_margins, make_margins
+from labseq_core.experiments.bundled.default_margins import default_margins, make_margins, restored_margins
 from labseq_core.experiments.bundled.defaults import default_configs
 from labseq_core.experiments.run.one_task import training_data
 from labseq_core.explain import cumulative
@@ -80,7 +82,7 @@ def test_a_run_of_ones_own_with_methods_that_have_no_length(open_page):
     assert len(lines(app)) == 1
     assert "Not on this scale: HMM" in text(app)
     app.segmented_control(key="scale").set_value("scores").run()
-    observations, labels = training_data(config)
+    observations, labels = training_data(config, choices[0].label)
     for line, choice in zip(lines(app), choices, strict=True):
         values = model(app.selectbox(key="run").value, choice.label).margins(observations, labels)
         np.testing.assert_allclose([line["x"][0], line["x"][-1]], [values.min(), values.max()], **CLOSE)
@@ -119,6 +121,28 @@ def test_the_margins_that_come_with_labseq_can_be_made_again(name):
         for scale in ("length", "sum"):
             assert (own.norm(scale) is None) == (again[label].norm(scale) is None)
             assert (own.norm(scale) or 0.0) == pytest.approx(again[label].norm(scale) or 0.0, rel=1e-6)
+
+
+ODD_MARGINS = {
+    "short": {"0": np.zeros(2)}, "no number": {"0": np.array([1.0, np.nan, 0.0])},
+    "another type": {"0": np.zeros(3, np.float32)}, "no length": {"tokens": np.array([1, -1, 2])},
+    "one more": {"1": np.zeros(3)}, "too few": {"tokens": np.array([1, 2])},
+}  # fmt: skip
+ODD_NAMES = [{"labels": ["A", "B"]}, {"labels": [None]}, {"norms": []}, {"norms": [{"length": "x", "total": None}]},
+             {"norms": [{"length": 1.0}]}, {"norms": None}, {"norms": [{"length": np.nan, "total": None}]}]  # fmt: skip
+
+
+def test_altered_margins_are_refused_before_they_are_used():
+    arrays = {"0": np.array([1.0, np.inf, -2.0]), "tokens": np.array([3, 1, 4])}
+    meta = {"labels": ["A"], "norms": [{"length": 2.0, "total": None}]}
+    (kept,) = restored_margins(LoadedArrays(arrays), meta).values()
+    assert kept.on("length").tolist() == [0.5, np.inf, -1.0]
+    for odd in ODD_MARGINS.values():
+        with pytest.raises(LabSeqError):
+            pytest.fail(str(restored_margins(LoadedArrays({**arrays, **odd}), meta)))
+    for odd in ODD_NAMES:
+        with pytest.raises(LabSeqError):
+            pytest.fail(str(restored_margins(LoadedArrays(arrays), {**meta, **odd})))
 
 
 def test_every_default_has_margins():

@@ -11,7 +11,7 @@ from pages.ui.drawing import charts
 from tests.app.conftest import problems
 from tests.app.views import VIEWS
 
-RUN, METHOD = "default:spanish-ner", "CRF"
+RUN, METHOD = "default:spanish-ner", "CRF (tuned)"
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ PROMISED = {
     ("Probabilities", "Boosting"): "Reliability diagram",
     ("Probabilities", "HM-SVM"): "**HM-SVM · score gap, not a probability** withholds",
     ("Probabilities", "GPSC"): "**GP sequence classification** withholds",
-    ("Kernels", "CRF"): "Bar chart of scores. CRF: Token accuracy 0.5",
+    ("Kernels", "CRF"): "Bar chart of scores. CRF (tuned): Token accuracy 0.5",
     ("Kernels", "Boosting"): "--dataset parity --methods boost,gps",
     ("Kernels", "HM-SVM"): "**HM-SVM** is better than **CRF**",
     ("Kernels", "GPSC"): "Who decides on a word",
@@ -80,8 +80,9 @@ def everything(app: AppTest) -> str:
 
 def chosen(app: AppTest, name: str) -> list[str]:
     """What the page took from the URL: a choice that it does not know it drops."""
-    key = f"{name}.choice" if f"{name}.choice" in app.session_state else name
-    value = app.session_state[key]
+    if name == "variant":  # no widget has them all
+        return app.session_state["visit"].kept["train", name]
+    value = app.session_state[name]
     return [str(each).lower() for each in (value if isinstance(value, list) else [value])]
 
 

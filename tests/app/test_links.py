@@ -7,6 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.app.conftest import problems
+from tests.app.form import open_card
 from tests.app.visits import FramedPages
 
 # Rows of buttons of which one is always chosen.
@@ -29,9 +30,9 @@ def test_a_link_that_chooses_nothing_means_the_usual_choice(open_page, page, par
 
 
 def test_a_link_keeps_each_of_several_choices(open_page):
-    app = open_page("train", methods=["CRF", "HMM"])
+    app = open_page("train", variant=["crf:l2=0.1", "hmm"])
     link = next(code.value for code in app.code if "?" in code.value)
-    assert parse_qs(link.partition("?")[2])["methods"] == ["CRF", "HMM"]
+    assert parse_qs(link.partition("?")[2])["variant"] == ["crf:l2=0.1", "hmm"]
 
 
 @pytest.mark.parametrize("page", ["abstain", "compare", "inside", "sequence"])
@@ -51,12 +52,18 @@ def test_what_is_no_number_within_bounds_is_dropped_from_the_address(open_page, 
 @pytest.mark.parametrize("number", ["9" * 400, "1e999", "-inf"])
 def test_a_number_beyond_all_bounds_is_dropped_from_the_address(open_page, monkeypatch, number):
     monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", FramedPages)
-    app = open_page("train", sequences=number, seed="7", **{"crf.max_iter": number})
-    assert problems(app) == []
+    app = open_page("train", sequences=number, seed="7", variant=f"crf:max_iter={number}")
+    (told,) = problems(app)
+    assert "Variant 1: max_iter is" in told
     assert app.title[0].value == "Train"
     assert app.number_input(key="sequences").value == 0
     assert app.number_input(key="seed").value == 7, "the rest of the link is followed"
-    assert not {"sequences", "crf.max_iter"} & set(app.query_params)
+    assert "sequences" not in app.query_params
+    open_card(app, 0)
+    assert problems(app) == []
+    assert "variant" not in app.query_params or "max_iter" not in app.query_params["variant"], (
+        "its widget cannot have it"
+    )
 
 
 def test_a_number_beyond_all_bounds_may_stand_for_a_choice_of_the_page_before(open_page, monkeypatch):

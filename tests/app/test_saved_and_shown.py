@@ -34,6 +34,7 @@ VISITS = [
     ("compare", {"run": SPANISH}, SPANISH),
     ("compare", {"run": SPANISH, "view": "Measures", "metric": "model_bytes"}, SPANISH),
     ("compare", {"run": SPANISH, "view": "Significance"}, SPANISH),
+    ("compare", {"run": "default:boosting", "view": "Sparsity"}, "default:boosting"),
     ("compare", {"run": SPANISH, "view": "Labels"}, SPANISH),
     ("compare", {"run": SPANISH, "view": "Learning curve"}, None),
     ("abstain", {"run": SPANISH, "threshold": "0.83", "gaps": "true"}, SPANISH),
@@ -210,8 +211,8 @@ def test_files_say_of_which_run_they_are_and_how_it_was_measured(look_at, page, 
     for name, rows in of_a_run.items():
         assert rows, name
         for row in rows:
-            said = (row["run_id"], row["config_hash"], row["seed"], row["metric_mode"], row["scored_on"])
-            assert said == tuple(map(str, found.about().values())), name
+            for column in ("run_id", "config_hash", "seed", "metric_mode", "scored_on", "decoding"):
+                assert row[column] == str(found.about()[column]), name
 
 
 def test_two_runs_are_both_named(look_at):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from html import escape
 
 import pytest
@@ -55,7 +57,8 @@ def html(app, what: str) -> str:
 
 def read(run_id: str, label: str, number: int, typed: list[str] | None = None, force: dict | None = None):
     one = sentence_of(scored_part(result(run_id).config), number - 1, typed)
-    return read_sequence(model(run_id, label), one, force), one
+    decoding = result(run_id).config.variant(label).decoding
+    return read_sequence(model(run_id, label), one, force, decoding), one
 
 
 @pytest.mark.usefixtures("no_runs")
@@ -129,7 +132,7 @@ def test_marginals_and_best_labellings_of_one_model(open_page):
 @pytest.mark.parametrize("recursion", ["Forward", "Backward", "Viterbi"])
 def test_the_trellis_is_stepped_through(open_page, recursion):
     app = open_page("sequence", run=RUN, n="2", step="1", show=STEPS, recursion=recursion, look=CRF)
-    reading, one = read(RUN, "CRF", 2)
+    reading, one = read(RUN, LABELS[CRF], 2)
     values = reading.lattice.values(recursion.lower())
     for position in range(1, 4):
         assert problems(app) == []
@@ -159,8 +162,8 @@ def test_the_trellis_is_stepped_through(open_page, recursion):
 def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
     app = open_page("sequence", run=RUN, n="2", step="3", show=WHY, against="B-LOC", look=CRF)
     assert problems(app) == []
-    reading, one = read(RUN, "CRF", 2)
-    expected = contributions(model(RUN, "CRF"), one, reading.labels, reading.labels_through(2, "B-LOC"))
+    reading, one = read(RUN, LABELS[CRF], 2)
+    expected = contributions(model(RUN, LABELS[CRF]), one, reading.labels, reading.labels_through(2, "B-LOC"))
     bars = chart(app)["data"][0]
     assert bars["x"][:-1] == [row["difference"] for row in expected.rows[: len(bars["x"]) - 1]]
     assert sum(bars["x"]) == pytest.approx(expected.difference)
@@ -168,6 +171,43 @@ def test_the_parts_of_a_decision_are_drawn_and_add_up(open_page):
     app.selectbox(key="against").set_value("B-ORG").run()
     assert problems(app) == []
     assert "the best one with <b><bdi>B-ORG</bdi></b> there" in text(app)
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_posterior_decoding_is_shown_and_explained_by_probabilities(open_page):
+    crf = {"max_iter": 15}
+    choices = (
+        MethodChoice("crf", crf, decode="posterior"),
+        MethodChoice("crf", crf),
+        MethodChoice("crf-marginal", crf),
+    )
+    run_id = trained_here(ExperimentConfig("pitch-accent", choices, FeatureChoice("prosody"), sequences=60))
+    posterior, best = (choice.label for choice in choices[:2])
+    part = scored_part(result(run_id).config)
+    given = [model(run_id, posterior).predict(part, decode) for decode in ("posterior", "viterbi")]
+    number = next(n for n, (one, other) in enumerate(zip(*given), start=1) if one != other)
+    place = next(t for t, (one, other) in enumerate(zip(*(labels[number - 1] for labels in given))) if one != other)
+    app = open_page("sequence", run=run_id, n=str(number), look="CRF (posterior)", step=str(place + 1), show=WHY)
+    assert problems(app) == []
+    assert "Decoded by Viterbi; Marginal CRF, where the name says so: posterior." in text(app)
+    rows = html(app, "Labels of one sentence").split('<th scope="row">')
+    shown = {row.partition("</th>")[0]: re.findall(r"([^<> ]+)<small>p", row) for row in rows}
+    assert [shown["CRF (posterior)"], shown["CRF (viterbi)"]] == [labels[number - 1] for labels in given]
+    assert shown["Marginal CRF"] == model(run_id, choices[2].label).predict(part, "posterior")[number - 1]
+    reading, one = read(run_id, posterior, number)
+    probabilities = model(run_id, posterior).marginals(one)[0][place]
+    assert (
+        reading.labels[place] == reading.classes[probabilities.argmax()] != read(run_id, best, number)[0].labels[place]
+    )
+    own, rival = (probabilities[reading.classes.index(name)]
+                  for name in (reading.labels[place], app.selectbox(key="against").value))  # fmt: skip
+    assert sum(chart(app)["data"][0]["x"]) == pytest.approx(math.log(own / rival))
+    assert f"that is {own:.3f} for <b>" in text(app)
+    app.segmented_control(key="show").set_value(STEPS).run()
+    assert problems(app) == []
+    assert f"= <b>{own:.3f}</b>; the label given is" in text(app)
+    app.segmented_control(key="show").set_value(HOW_SURE).run()
+    assert '<th scope="row">given</th>' in html(app, "The best labellings")
 
 
 @pytest.mark.parametrize("name", ["GP sequence classification", "Sparse GP sequence classification", "HM-SVM"])
@@ -219,7 +259,7 @@ def test_typed_words_are_labelled_and_nobody_knows_the_truth(open_page):
     assert app.slider(key="step").max == 4
     shown = html(app, "Labels of one sentence")
     assert "truth" not in shown
-    reading, _ = read(RUN, "CRF", 4, typed)
+    reading, _ = read(RUN, LABELS[CRF], 4, typed)
     row = shown.split('<th scope="row">CRF</th>')[1]
     for label, sure in zip(reading.labels, reading.confidence):
         assert f"{label}<small>p {sure:.2f}</small>" in row
@@ -244,7 +284,7 @@ def test_changed_words_keep_the_columns_of_the_sentence(open_page):
     assert problems(app) == []
     assert "stay as in the sentence, position by position" in app.info[0].value
     assert "as if their cells were empty" in app.info[0].value
-    reading, one = read(KERNELS, "CRF", 1, ("yeah she went " * 20).split())
+    reading, one = read(KERNELS, LABELS[CRF], 1, ("yeah she went " * 20).split())
     assert len(reading) == 60
     assert "duration" in app.info[0].value or any(f"`{name}`" in app.info[0].value for name in one.flat_columns)
 
@@ -358,7 +398,7 @@ def test_a_link_to_another_sentence_begins_anew(open_page):
     app.query_params.clear()
     app.query_params["words"] = "Ana vive en Lima"
     app.switch_page("pages/sequence.py").run()
-    reading, _ = read(RUN, "CRF", 2, ["Ana", "vive", "en", "Lima"])
+    reading, _ = read(RUN, LABELS[CRF], 2, ["Ana", "vive", "en", "Lima"])
     assert app.slider(key="step").value == reading.least_sure + 1
 
 

@@ -12,7 +12,6 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import default_results, model
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing.metrics import most_telling
-from pages.ui.train.form_link import form_choices
 from pages.ui.train.presets import to_try
 from tests.app.conftest import problems, text
 
@@ -43,7 +42,7 @@ def test_the_best_possible_accuracy_is_a_line_and_a_number(open_page):
     layout = json.loads(chart.proto.spec)["layout"]
     (line,) = layout["shapes"]
     assert line["y0"] == line["y1"]
-    assert line["y0"] == dataset_info("spanish-ner").bayes_test_accuracy
+    assert line["y0"] == dataset_info("spanish-ner").bayes_test_accuracy["viterbi"]
     assert f"{line['y0']:.3f}" in layout["annotations"][0]["text"]
 
 
@@ -54,11 +53,11 @@ def test_every_default_can_be_chosen(open_page):
         app.segmented_control(key="corpus").set_value(name).run()
         assert problems(app) == []
         assert [trace["y"][0] for trace in bars(app)] == [row["accuracy_mean"] for row in found.summary()]
-        table = app.table[0].value
+        table, names = app.table[0].value, short_names(found.config.methods)
         for row in found.summary():
             mean, error = row["accuracy_mean"], row["accuracy_se"]
-            assert table.loc[row["label"], "Token accuracy"] == f"{mean:.4f} ±\u00a0{error:.4f}"
-        assert ("best possible" in str(app.get("plotly_chart")[0].proto.spec)) == ("dashed line" in text(app))
+            assert table.loc[names[row["label"]], "Token accuracy"] == f"{mean:.4f} ±\u00a0{error:.4f}"
+        assert ("Bayes, " in str(app.get("plotly_chart")[0].proto.spec)) == ("Dashed: what" in text(app))
 
 
 def test_one_sentence_shows_truth_and_every_method(open_page):
@@ -113,9 +112,3 @@ def test_a_preset_changes_one_thing(open_page, name):
             "Look around": [f"--features {config.features.template} --window 3"],
         }[preset.title]
         assert all(part in page for part in [*expected, "--folds 5", f"--dataset {name}"]), page
-
-
-def test_choices_of_the_form_name_kernels_with_their_parameters():
-    chosen, _ = form_choices(BUNDLED["pitch-accent"].config)
-    assert (chosen["gps.kernel"], chosen["gps.kernel.width"], chosen["gps.l2"]) == ("rbf", "8", "0.03")
-    assert (chosen["hmsvm.rescale"], chosen["hmsvm.C"], chosen["window"], chosen["folds"]) == ("margin", "3", "1", "5")

@@ -14,6 +14,7 @@ from pages.ui.train.cost_words import duration
 from pages.ui.train.cost_words import expected as expected_words
 from pages.ui.train.run_panel import by_method
 from tests.app.conftest import LONG, problems, run_until, text
+from tests.app.form import cards, open_card, option
 from tests.experiments.runs import trained_here
 
 
@@ -30,41 +31,58 @@ def run_id(app) -> str:
 
 
 def test_every_option_of_every_method_has_a_widget(open_page):
-    app = open_page("train")
-    app.multiselect(key="methods").set_value([method.title for method in METHODS.values()]).run()
+    app = open_page("train", variant=list(METHODS))
+    for place in range(len(METHODS)):
+        app.session_state[f"variant.{place}"] = True
+    app.run()
     assert problems(app) == []
     keys = {element.key for kind in (app.selectbox, app.number_input, app.toggle) for element in kind}
-    expected = {f"{method}.{name}" for method in METHODS for name in method_options(method) if name != "seed"}
+    expected = {
+        f"variant.{place}.{method}.{name}"
+        for place, method in enumerate(METHODS)
+        for name in [*method_options(method), "features", "sequences", "noise"]
+    }
     assert expected <= keys
-    assert "crf.loss" not in keys, "the method says which loss"
+    assert not [key for key in keys if key.endswith(".loss")], "the method says which loss"
+    decoded = {key.split(".")[2] for key in keys if key.endswith(".decode")}
+    assert decoded == {method for method in METHODS if METHODS[method].probabilistic}
 
 
 def test_a_loss_is_chosen_by_its_method(open_page):
-    app = open_page("train", dataset="toy-pos", methods="Exponential CRF")
-    app.number_input(key="exp.length_decay").set_value(0.25).run()
+    app = open_card(open_page("train", dataset="toy-pos", variant="exp"), 0)
+    option(app, 0, "length_decay").set_value(0.25).run()
     assert problems(app) == []
     assert "--methods exp:length_decay=0.25 " in text(app)
     assert "CRF(loss='exp', length_decay=0.25)" in text(app)
 
 
 def test_a_kernel_is_chosen_with_its_parameters_or_typed(open_page):
-    app = open_page("train", dataset="toy-pos", methods="Dual perceptron")
+    app = open_card(open_page("train", dataset="toy-pos", variant="dual-perceptron"), 0)
     assert "--methods dual-perceptron " in text(app)
-    app.selectbox(key="dual-perceptron.kernel").set_value("poly").run()
-    app.number_input(key="dual-perceptron.kernel.degree").set_value(3).run()
-    app.number_input(key="dual-perceptron.kernel.constant").set_value(0.5).run()
+    option(app, 0, "kernel").set_value("poly").run()
+    option(app, 0, "kernel.degree").set_value(3).run()
+    option(app, 0, "kernel.constant").set_value(0.5).run()
     assert problems(app) == []
     assert "dual-perceptron:kernel=poly:3:0.5 " in text(app)
     assert "DualPerceptron(kernel=Polynomial(degree=3, constant=0.5)" in text(app)
-    app.selectbox(key="dual-perceptron.kernel").set_value("rbf").run()
-    app.number_input(key="dual-perceptron.kernel.width").set_value(2.0).run()
+    option(app, 0, "kernel").set_value("rbf").run()
+    option(app, 0, "kernel.width").set_value(2.0).run()
     assert "dual-perceptron:kernel=rbf:2 " in text(app)
-    linked = open_page("train", methods="Dual perceptron", **{"dual-perceptron.kernel": "normalized(poly:2)+token"})
+    option(app, 0, "kernel.width").set_value(0.0).run()
+    (message,) = problems(app)
+    assert "width is 0.0" in message
+    option(app, 0, "kernel.width").set_value(4.0).run()
+    option(app, 0, "kernel").set_value("token").run()
+    option(app, 0, "kernel.attribute").set_value("part of speech").run()
+    assert "dual-perceptron:kernel=token:part%20of%20speech " in text(app)
+    option(app, 0, "kernel").set_value("linear").run()
+    assert "--methods dual-perceptron " in text(app), "the usual one is not said"
+    linked = open_page("train", variant="dual-perceptron:kernel=normalized(poly:2)+token")
     assert problems(linked) == []
     assert "kernel: normalized(poly:2)+token" in text(linked)
-    wrong = open_page("train", methods="Dual perceptron", **{"dual-perceptron.kernel": "cosine"})
+    wrong = open_page("train", variant="dual-perceptron:kernel=cosine")
     (message,) = problems(wrong)
-    assert "'cosine'" in message
+    assert "Variant 1: kernel is 'cosine'" in message
     assert "poly:2" in message, "what can be written"
 
 
@@ -77,9 +95,8 @@ def test_every_template_can_be_chosen(open_page, template):
 
 
 def test_choices_reach_configuration_command_and_script(open_page):
-    app = open_page("train", dataset="toy-pos")
-    app.multiselect(key="methods").set_value(["CRF"]).run()
-    app.selectbox(key="crf.l2").set_value("0.1").run()
+    app = open_card(open_page("train", dataset="toy-pos", variant="crf"), 0)
+    option(app, 0, "l2").set_value("0.1").run()
     app.selectbox(key="window").set_value("5").run()
     app.selectbox(key="folds").set_value("3").run()
     app.number_input(key="seed").set_value(7).run()
@@ -92,15 +109,18 @@ def test_choices_reach_configuration_command_and_script(open_page):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "expected"),
+    ("choices", "expected"),
     [
-        ("methods", "", "1 to"),
-        ("crf.l2", "much", "l2 is 'much'"),
-        ("crf.l2", "-1", "l2 is -1"),
+        ({"variant": ["hmm", "crf:l2=much"]}, "Variant 2: l2 is 'much'"),
+        ({"variant": ["crf:l2=-1", "hmm"]}, "Variant 1: l2 is -1"),
+        ({"variant": ["hmm", "hmm"]}, "Variant 2 is the same as variant 1"),
+        ({"variant": "hmsvm:decode=posterior"}, "Variant 1: HM-SVM gives scores"),
+        ({"window": "2"}, "window is 2; choose an odd number"),
+        ({"bins": "few"}, "bins is 'few'"),
     ],
 )
-def test_what_cannot_be_run_is_told_and_cannot_be_started(open_page, name, value, expected):
-    app = open_page("train", **{name: value})
+def test_what_cannot_be_run_is_told_and_cannot_be_started(open_page, choices, expected):
+    app = open_page("train", **choices)
     (message,) = problems(app)
     assert expected in message
     assert app.number_input(key="seed"), "the rest of the form is there"
@@ -108,14 +128,14 @@ def test_what_cannot_be_run_is_told_and_cannot_be_started(open_page, name, value
 
 
 def test_a_run_from_the_form_to_its_numbers(open_page):
-    app = start(open_page("train", dataset="toy-pos", methods="HMM"))
+    app = start(open_page("train", dataset="toy-pos", variant="hmm"))
     assert problems(app) == []
     run_until(app, lambda app: bool(app.success))
     assert problems(app) == []
     summary = result(run_id(app)).summary()
     assert app.table[0].value["Token accuracy"].tolist() == [f"{row['accuracy_mean']:.4f}" for row in summary]
 
-    again = start(open_page("train", dataset="toy-pos", methods="HMM"))
+    again = start(open_page("train", dataset="toy-pos", variant="hmm"))
     assert run_id(again) == run_id(app), "the same configuration is answered from the store"
 
     finished = run_id(app)
@@ -147,20 +167,20 @@ def test_an_unknown_run_in_the_url_is_told_and_the_page_goes_on(open_page):
     app = open_page("train", job="20000101-000000-abcdef")
     (message,) = problems(app)
     assert "'20000101-000000-abcdef'" in message
-    assert app.multiselect(key="methods").value
+    assert cards(app)
 
 
 def test_values_can_be_chosen_on_development_data(open_page):
-    app = open_page("train", dataset="parity", methods="GP sequence classification")
+    app = open_card(open_page("train", dataset="parity", variant="gps"), 0)
     app.selectbox(key="features").set_value("prosody").run()
-    app.multiselect(key="gps.search").set_value(["kernel", "l2"]).run()
+    option(app, 0, "search").set_value(["kernel", "l2"]).run()
     assert problems(app) == []
     assert "gps:kernel=linear|poly:2|poly:3:l2=0.1|1|10" in text(app)
-    app.text_input(key="gps.search.kernel").set_value("linear poly:2").run()
-    app.text_input(key="gps.search.l2").set_value("0.1 none").run()
+    option(app, 0, "kernel.values").set_value("linear poly:2").run()
+    option(app, 0, "l2.values").set_value("0.1 none").run()
     (message,) = problems(app)
     assert "l2 is 'none'" in message
-    app.text_input(key="gps.search.l2").set_value("0.1 1").run()
+    option(app, 0, "l2.values").set_value("0.1 1").run()
     app = run_until(start(app), lambda app: status(run_id(app)).state == "done")
     found = result(run_id(app))
     assert [(row["kernel"], row["l2"]) for row in found.searches] == [
@@ -177,7 +197,7 @@ def test_values_can_be_chosen_on_development_data(open_page):
 
 
 def test_calibration_and_fewer_sequences_reach_configuration_and_command(open_page):
-    app = open_page("train", dataset="toy-pos", methods="CRF")
+    app = open_page("train", dataset="toy-pos", variant="crf")
     app.number_input(key="sequences").set_value(50).run()
     app.toggle(key="calibrate").set_value(True).run()
     assert problems(app) == []
@@ -187,20 +207,20 @@ def test_calibration_and_fewer_sequences_reach_configuration_and_command(open_pa
     assert problems(app) == []
     assert "calibrate" not in [toggle.key for toggle in app.toggle], "folds leave no development part"
     assert "--sequences 50 --folds 2" in text(app)
-    linked = open_page("train", dataset="toy-pos", methods="CRF", calibrate="true", sequences="50")
+    linked = open_page("train", dataset="toy-pos", variant="crf", calibrate="true", sequences="50")
     assert "--sequences 50 --calibrate --folds 0" in text(linked)
 
 
 def test_the_cost_is_told_before_the_click(open_page, tmp_path, monkeypatch):
     monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "runs.sqlite"))
-    app = open_page("train", dataset="toy-pos", methods="HMM")
+    app = open_page("train", dataset="toy-pos", variant="hmm")
     alone = MethodChoice("hmm")
     assert expected_words(expected_cost(ExperimentConfig("toy-pos", (alone,)))) in text(app)
     long = MethodChoice("boost", {"rounds": 100_000})
-    app = open_page("train", dataset="toy-pos", methods=["HMM", "Sequence boosting"], **{"boost.rounds": "100000"})
+    app = open_page("train", dataset="toy-pos", variant=["hmm", "boost:rounds=100000"])
     assert expected_words(expected_cost(ExperimentConfig("toy-pos", (alone, long)))) in text(app)
     trained_here(ExperimentConfig("toy-pos", (alone,)))
-    app = open_page("train", dataset="toy-pos", methods="HMM")
+    app = open_page("train", dataset="toy-pos", variant="hmm")
     assert "in the store" in text(app)
     assert expected_words(expected_cost(ExperimentConfig("toy-pos", (alone,)))) not in text(app)
 

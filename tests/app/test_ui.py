@@ -8,9 +8,11 @@ import re
 import plotly.graph_objects as go
 import pytest
 
-from labseq_core.experiments import MethodChoice
+from labseq_core.data.catalogue import dataset_info
+from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
 from labseq_core.learners.options import Option
 from labseq_core.serving.palette import BACKGROUNDS, COLOURS
+from pages.ui import cached as caching
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import charts as compare_charts
 from pages.ui.compare import confusion
@@ -19,7 +21,7 @@ from pages.ui.drawing import plain_text as plain
 from pages.ui.drawing.colours import label_styles, look, style_variables
 from pages.ui.frame.navigation import _HERE
 from pages.ui.inside.boosting import charts as boosting_charts
-from pages.ui.train import forms
+from pages.ui.train.variant_options import powers_of_ten
 
 SUMMARY = {
     "sequence_accuracy_mean": 0.5,
@@ -43,7 +45,7 @@ def test_a_chart_of_the_same_data_is_made_once():
     rows = [row("CRF", 0.5, 0.01)]
     made = charts.score_bars(rows)
     assert charts.score_bars([row("CRF", 0.5, 0.01)]) is made
-    assert charts.score_bars(rows, 0.9) is not made
+    assert charts.score_bars(rows, {"viterbi": 0.9}) is not made
     assert charts.score_bars([row("CRF", 0.6, 0.01)]) is not made
     for number in range(charts._MOST_KEPT):
         charts.score_bars([row("CRF", number / 1000, None)])
@@ -76,6 +78,45 @@ def test_short_names_say_only_what_differs():
     assert list(short_names(kernels).values()) == ["linear", "poly:2", "token:Lemma"]
     constrained = [MethodChoice("crf"), MethodChoice("crf", {"constraints": "bio"})]
     assert list(short_names(constrained).values()) == ["constraints=none", "constraints=bio"]
+
+
+def test_the_line_of_the_truth_is_decoded_as_what_stands_beside_it():
+    marginal = MethodChoice("crf-marginal")
+    for methods, lines in [
+        ((MethodChoice("crf"),), ["viterbi"]), ((marginal,), ["posterior"]),
+        ((marginal, MethodChoice("crf")), ["viterbi", "posterior"]),
+    ]:  # fmt: skip
+        config = ExperimentConfig("pitch-accent", methods)
+        known = dataset_info("pitch-accent").bayes_test_accuracy
+        bayes = caching.bayes_accuracies(config)
+        assert bayes == {decoding: known[decoding] for decoding in lines}
+        figure = charts.score_bars([row("CRF", 0.5, None)], bayes)
+        assert [shape.y0 for shape in figure.layout.shapes] == list(bayes.values())
+        (named,) = figure.layout.annotations
+        said = metrics.bayes_words(bayes)
+        for decoding in lines:
+            title = {"viterbi": "Viterbi", "posterior": "posterior"}[decoding]
+            assert f"Bayes, {title} {known[decoding]:.3f}" in named.text
+            assert f"by {title} ({known[decoding]:.1%})" in said
+            assert f"decoded by {title}: {known[decoding]:.3f}" in charts.score_text([row("CRF", 0.5, None)], bayes)
+    assert known["viterbi"] != known["posterior"]
+    assert caching.bayes_accuracies(ExperimentConfig("conll2002-es", (marginal,))) == {}
+    assert metrics.bayes_words({}) == ""
+
+
+def test_short_names_tell_variants_apart_whatever_they_differ_in():
+    crf = [
+        MethodChoice("crf"), MethodChoice("crf", decode="posterior"), MethodChoice("crf", {}, "tune"),
+        MethodChoice("crf", {}, {"l2": [0.1, 1.0]}), MethodChoice("crf", {"l2": 0.1}),
+        MethodChoice("crf", features=FeatureChoice("S2")), MethodChoice("crf", sequences=20), MethodChoice("crf", noise=0.1),
+    ]  # fmt: skip
+    assert list(short_names(crf[:2]).values()) == ["viterbi", "posterior"]
+    assert list(short_names([crf[0], crf[2]]).values()) == ["l2=1", "tuned"]
+    assert list(short_names([crf[2], crf[4]]).values()) == ["tuned", "l2=0.1"]
+    assert list(short_names([crf[0], crf[5], crf[6]]).values()) == ["CRF", "CRF (S2)", "CRF (20 training sequences)"]
+    for more in ([], [MethodChoice("crf-marginal")], [MethodChoice("hmm"), MethodChoice("hmm", noise=0.1)]):
+        names = short_names([*crf, *more])
+        assert len(set(names.values())) == len(names) == len(crf) + len(more)
 
 
 def test_curves_of_very_many_rounds_are_thinned():
@@ -212,7 +253,7 @@ def test_long_names_of_methods_are_whole_in_a_legend():
 )
 def test_powers_of_ten_hold_the_default_and_keep_the_limits(default, low, high):
     option = Option("x", "float", default, "help", low=low, high=high, log_scale=True)
-    offered = forms._powers_of_ten(option)
+    offered = powers_of_ten(option)
     assert f"{default:g}" in offered
     assert len(set(offered)) == len(offered)
     assert [value for value in offered if not low <= option.parse(value) <= high] == []

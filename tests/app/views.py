@@ -13,7 +13,7 @@ VIEWS: list[tuple[str, dict[str, str]]] = [
     ("train", {}),
     ("train", {"dataset": "pitch-accent"}),
     *(("compare", {"run": _SPANISH, "view": view}) for view in (
-        "Scores", "Measures", "Significance", "Labels", "Sentences", "Learning curve"
+        "Scores", "Measures", "Sparsity", "Significance", "Labels", "Sentences", "Learning curve"
     )),
     ("abstain", {"run": _SPANISH, "gaps": "true"}),
     ("abstain", {"run": _SPANISH, "below": "Reliability"}),

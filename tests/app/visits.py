@@ -74,7 +74,7 @@ class Visit:
         """One thing that a visitor does, and what the page then looks like."""
         doing: dict[Callable[[], str | None], int] = {
             self._change: 10, self._click: 5, self._open_tab: 2, self._go: 1, self._reload: 1, self._follow_nonsense: 2,
-            self._choose_rows: 1, self._upload: 1,
+            self._choose_rows: 1, self._upload: 1, self._open_popover: 4,
         }  # fmt: skip
         while True:
             (action,) = self.random.choices(list(doing), list(doing.values()))
@@ -84,10 +84,6 @@ class Visit:
 
     def _run(self, done: str) -> None:
         self.steps.append(done)
-        for box in self.app.selectbox:
-            # Where any text may be typed, a browser shows it beside the options; AppTest asks that it is one.
-            if box.proto.accept_new_options and box.value not in (None, *box.options):
-                box.options.append(box.value)
         try:
             self.app.run()
         except Exception as problem:
@@ -206,6 +202,15 @@ class Visit:
         tab = self.random.choice([tab.label for tab in box.children.values()])
         self.app.session_state[_tab_key(box)] = tab
         return f"open the tab {tab!r}"
+
+    def _open_popover(self) -> str | None:
+        """One whose contents the page makes when it is open. AppTest forgets that it is when something else is done."""
+        kept = [block.proto.popover.id for block in self.app.get("popover") if block.proto.popover.id]
+        if not kept:
+            return None
+        key = self.random.choice(kept).rpartition("-")[2]
+        self.app.session_state[key] = True
+        return f"open the popover {key!r}"
 
     def _choose_rows(self) -> str | None:
         """Of the list of runs, by what ticking leaves in the URL."""

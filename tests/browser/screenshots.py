@@ -22,9 +22,11 @@ PAGES = {
     "train": "/train",
     "train-finished": "/train?dataset=toy-pos",
     "train-kernels": "/train?dataset=pitch-accent&features=prosody&"
-    "methods=HM-SVM&methods=GP+sequence+classification&methods=Sparse+GP+sequence+classification",
+    "variant=hmsvm&variant=gps:kernel=poly:3:decode=posterior&variant=sgps:features=S3:sequences=100:noise=0.1",
+    "train-variants": "/train?dataset=toy-pos&tune=true&" + "&".join(f"variant=crf:l2={l2}" for l2 in range(2, 14)),
     "compare": "/compare",
     "compare-measures": "/compare?view=Measures",
+    "compare-sparsity": "/compare?view=Sparsity&run=default:l1-path",
     "compare-significance": "/compare?view=Significance&run=default:parity",
     "compare-labels": "/compare?view=Labels",
     "compare-pos": "/compare?run=default:toy-pos&view=Labels",
@@ -110,7 +112,7 @@ def _picture(browser: Browser, address: str, scheme: str, width: int, target: Pa
         page.get_by_role("button", name="Start training").click()
         page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
     if target.name.startswith("train-kernels"):
-        page.get_by_role("button", name=": options").nth(1).click()
+        page.get_by_role("button", name="Options of variant 2").click()
         page.locator("summary").filter(has_text="More options", visible=True).click()
     settle(page)
     # Streamlit scrolls inside the page: a window as high as its contents shows all of it.

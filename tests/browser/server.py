@@ -42,9 +42,10 @@ _NOTE_WHAT_IS_UNANSWERED = """() => {
     };
 }"""
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+FOREIGN_NAME = "evil.test"  # of a page that leads its own name to this machine
 CHROMIUM_FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", f"--host-resolver-rules=MAP {FOREIGN_NAME} 127.0.0.1",
 ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from labseq_core.evaluation import abstention_curve
 from labseq_core.experiments import model, result
 from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.explain import certificate_rows, sparse_path, withheld_rows
+from pages.ui.choices.variant_names import short_names
 from tests.browser.elements import Element
 from tests.browser.server import settle
 from tests.experiments.runs import answers_of
@@ -45,9 +46,11 @@ def marks(page: Page, chart: int) -> dict[str, list[float]]:
     return dict(page.locator(".js-plotly-plot").nth(chart).evaluate(script))
 
 
-def given_by(label: str):
-    test = scored_part(result(RUN).config)
-    given = answers_of(RUN, label)
+def given_by(name: str):
+    """What a method said, by its short name."""
+    config = result(RUN).config
+    label = {short: label for label, short in short_names(config.methods).items()}[name]
+    test, given = scored_part(config), answers_of(RUN, label)
     return test, given, abstention_curve(test.labels, given.predicted, given.confidence)
 
 
@@ -114,7 +117,7 @@ def test_curves_thresholds_and_withheld_tokens_are_downloaded(visit):
     assert [(row["token"], row["true"], float(row["confidence"])) for row in withheld] == [
         (row["token"], row["true"], row["confidence"]) for row in expected
     ]
-    assert {(row["model"], row["threshold"]) for row in withheld} == {("CRF", "0.6")}
+    assert {(row["model"], row["threshold"]) for row in withheld} == {("CRF (tuned)", "0.6")}
     page.get_by_role("radio", name="Reliability").click()
     page.get_by_text("Do the probabilities keep their word?").wait_for()
     assert downloaded_rows(page, "These points as CSV")

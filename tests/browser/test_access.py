@@ -22,7 +22,8 @@ PAGES = (
     "/sequence?run=default:abstention&words=she+went+home",
     "/learn", "/learn?lesson=losses", "/learn?lesson=abstain", "/learn?lesson=properties",
     "/history", "/history?runs=default:spanish-ner", "/history?runs=default:spanish-ner,default:boosting",
-    "/data?bring=true", "/compare?view=Measures", "/abstain?below=Reliability", "/inside?weights=L1+path",
+    "/data?bring=true", "/compare?view=Measures", "/compare?view=Sparsity&run=default:l1-path",
+    "/abstain?below=Reliability", "/inside?weights=L1+path",
 )  # fmt: skip
 # Pages that differ little from another one: with the full suite.
 SELDOM = {
@@ -34,11 +35,11 @@ SELDOM = {
     "/compare?view=Learning+curve", "/inside?tab=Margins", "/inside?tab=Boosting&boosting=Losses", "/learn",
     "/inside?tab=GPSC&gpsc=Who+decides", "/inside?tab=GPSC&gpsc=Gram+matrix", "/sequence?show=Why+this+label",
     "/sequence?show=What+if", "/sequence?show=Step+by+step", "/compare?view=Labels", "/compare?view=Sentences",
-    "/inside?tab=HM-SVM", "/data?bring=true",
+    "/inside?tab=HM-SVM", "/data?bring=true", "/compare?view=Sparsity&run=default:l1-path",
 }  # fmt: skip
 WRONG = {
     "/data?dataset=nonsense": "nonsense",
-    "/train?dataset=toy-pos&crf.l2=minus": "l2",
+    "/train?dataset=toy-pos&variant=hmm&variant=crf:l2=minus": "Variant 2: l2",
     "/train?job=nonsense": "nonsense",
     "/compare?run=nonsense": "nonsense",
     "/inside?run=default:toy-pos&tab=Boosting": "another run is shown",

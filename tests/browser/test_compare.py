@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote_plus, urlsplit
 
 import pytest
 from playwright.sync_api import Page
@@ -18,7 +18,7 @@ from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
 
-RUN = "default:spanish-ner"
+RUN, CRF = "default:spanish-ner", "CRF (tuned)"
 
 
 def downloaded(page: Page, button: str) -> bytes:
@@ -49,12 +49,12 @@ def click_cell(page: Page, row: int, column: int) -> None:
 
 
 def test_a_click_on_a_cell_opens_its_sentences_and_the_link_repeats_it(visit):
-    watched = visit("/compare?view=Labels&method=CRF")
-    page, matrix = watched.page, result(RUN).confusion["CRF"]
+    watched = visit(f"/compare?view=Labels&method={quote_plus(CRF)}")
+    page, matrix = watched.page, result(RUN).confusion[CRF]
     labels, counts = matrix["labels"], matrix["counts"]
     true, said = labels.index("B-PER"), labels.index("B-LOC")
     click_cell(page, true, said)
-    page.get_by_text(f"CRF takes B-PER for B-LOC {counts[true][said]} times").wait_for()
+    page.get_by_text(f"{CRF} takes B-PER for B-LOC {counts[true][said]} times").wait_for()
     settle(page)
     chosen = urlsplit(page.url).query
     assert parse_qs(chosen)["cell"] == ["B-PER → B-LOC"]
@@ -62,18 +62,18 @@ def test_a_click_on_a_cell_opens_its_sentences_and_the_link_repeats_it(visit):
     assert shown
 
     again = visit(f"/compare?{chosen}").page
-    again.get_by_text(f"CRF takes B-PER for B-LOC {counts[true][said]} times").wait_for()
+    again.get_by_text(f"{CRF} takes B-PER for B-LOC {counts[true][said]} times").wait_for()
     assert again.locator(".ls-under").all_inner_texts() == shown
     watched.expect_clean()
 
 
 def test_a_cell_is_chosen_by_keyboard(visit):
-    watched = visit("/compare?view=Labels&method=CRF")
+    watched = visit(f"/compare?view=Labels&method={quote_plus(CRF)}")
     page = watched.page
     page.get_by_role("combobox", name="Cell").focus()
     page.keyboard.type("B-ORG → B-PER")
     page.keyboard.press("Enter")
-    page.get_by_text("CRF takes B-ORG for B-PER").wait_for()
+    page.get_by_text(f"{CRF} takes B-ORG for B-PER").wait_for()
     watched.expect_clean()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import subprocess
 import time
 import zipfile
 from collections.abc import Callable
@@ -12,12 +13,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from labseq_core.experiments import MethodChoice, export_run
 from labseq_core.experiments.store.run_store import RunStore
 from tests.browser.access import expect_accessible
 from tests.browser.conftest import Watched
 from tests.browser.elements import CELL, Element
 from tests.browser.server import Dashboard, settle
-from tests.experiments.runs import finished_run, quick
+from tests.experiments.runs import finished_run, quick, trained_here
+from tests.experiments.zip_files import changed
 
 pytestmark = pytest.mark.browser
 
@@ -25,8 +28,8 @@ SECONDS_TO_TRAIN = 60  # routines may have to be compiled first
 MILLISECONDS_TO_DOWNLOAD = 60_000
 # Bounds are generous, since tests run beside other work; what was measured is printed.
 SECONDS_TO_RUNNING, SECONDS_TO_CANCEL = 10.0, 20.0
-ENDLESS = "/train?dataset=spanish-ner&methods=CRF&folds=10&crf.max_iter=100000&crf.tol=0&crf.l2=0.000001"
-LONG = "/train?dataset=pitch-accent&methods=CRF&methods=Averaged+perceptron&folds=3&perceptron.epochs={epochs}"
+ENDLESS = "/train?dataset=spanish-ner&variant=crf:max_iter=100000:tol=0:l2=0.000001&folds=10"
+LONG = "/train?dataset=pitch-accent&variant=crf&variant=perceptron:epochs={epochs}&folds=3"
 
 
 @pytest.fixture
@@ -118,7 +121,7 @@ def test_a_run_outlives_the_server(page, server):
 
 def test_rows_are_chosen_and_taken_home(page, server, tmp_path):
     RunStore(server.store).insert(*finished_run(quick()))  # an older run, which stays
-    opened(page, server, "/train?dataset=toy-pos&methods=HMM")
+    opened(page, server, "/train?dataset=toy-pos&variant=hmm")
     page.keyboard.press("Control+Enter")
     page.get_by_text("Finished.").wait_for()
     run_id = parse_qs(urlsplit(page.url).query)["job"][0]
@@ -159,11 +162,45 @@ def test_rows_are_chosen_and_taken_home(page, server, tmp_path):
     page.get_by_role("heading", name="toy-pos: HMM").wait_for()
     page.reload()
     page.get_by_role("heading", name="toy-pos: HMM").wait_for()
+    page.get_by_text("Imported, not recomputed.").wait_for()
+    settle(page)
+    expect_accessible(page)
 
     page.get_by_role("button", name="Change it and run again").click()
     page.get_by_role("heading", name="Train", exact=True).wait_for()
     settle(page)
-    assert parse_qs(urlsplit(page.url).query)["methods"] == ["HMM"]
+    assert parse_qs(urlsplit(page.url).query)["variant"] == ["hmm"]
+
+
+def test_an_import_is_cancelled(page, server, tmp_path, monkeypatch):
+    """Of a file that takes long to check: a click ends the process that does it, and nothing is kept."""
+    monkeypatch.setenv("LABSEQ_STORE", str(tmp_path / "elsewhere.sqlite"))
+    packed = export_run(trained_here(quick(folds=0, sequences=12, methods=(MethodChoice("hmm"),))))
+
+    def lengthen(about: dict, files: dict) -> None:
+        many = ["a"] * 100_000
+        about["tasks"][0]["outcome"]["examples"] = [{"tokens": many, "truth": many, "predicted": many}] * 30
+
+    (tmp_path / "long.zip").write_bytes(changed(packed, lengthen))
+    opened(page, server, "/history")
+    page.get_by_text("Import a run").click()
+    page.locator("input[type=file]").set_input_files(tmp_path / "long.zip")
+    page.get_by_text("long.zip").wait_for()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_test_id(Element.PROGRESS).filter(has_text="Reading the file").wait_for()
+    wait_for(lambda: "labseq_core.guarded_process" in processes(server), "no process reads the file")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("The import was cancelled; nothing of the file was kept.").wait_for()
+    page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    assert "labseq_core.guarded_process" not in processes(server)
+    assert RunStore(server.store).list() == []
+
+
+def processes(server: Dashboard) -> str:
+    """The commands of the server and of all that it has started."""
+    listing = subprocess.run(["ps", "-wweo", "sid=,args="], capture_output=True, text=True, check=True).stdout
+    own = [line for line in listing.splitlines() if int(line.split()[0]) == server.process.pid]
+    return "\n".join(own)
 
 
 def test_two_rows_are_compared(page, server):

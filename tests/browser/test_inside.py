@@ -18,6 +18,7 @@ from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
 
+CRF = "CRF (tuned)"
 RUN, BOOSTED, MARGINS = "default:spanish-ner", "default:boosting", "default:margins"
 
 
@@ -29,7 +30,7 @@ def names_from_the_top(page: Page) -> list[str]:
 
 def test_weights_are_drawn_filtered_and_downloaded(visit):
     watched = visit(f"/inside?run={RUN}&label=B-PER")
-    page, learner = watched.page, model(RUN, "CRF")
+    page, learner = watched.page, model(RUN, CRF)
     highest = label_weights(learner, "B-PER")[0]
     page.locator(".js-plotly-plot").first.get_by_text(highest["attribute"], exact=True).wait_for()
     page.get_by_role("textbox", name="Attributes with").fill("cap_ini")
@@ -40,7 +41,7 @@ def test_weights_are_drawn_filtered_and_downloaded(visit):
     with page.expect_download() as waiting:
         page.get_by_role("button", name="All weights as CSV").click()
     about = {name: str(value) for name, value in result(RUN).about().items()}
-    assert Path(waiting.value.path()).read_text(encoding="utf-8") == weights_csv(learner, **about, model="CRF")
+    assert Path(waiting.value.path()).read_text(encoding="utf-8") == weights_csv(learner, **about, model=CRF)
     watched.expect_clean()
 
 

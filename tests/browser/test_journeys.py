@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.access import expect_accessible
+from tests.browser.access import expect_accessible, serious
 from tests.browser.elements import Element
+from tests.browser.screen import pick
 from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
@@ -87,8 +89,6 @@ def chosen(page: Page, text: str) -> None:
     page.keyboard.type(text)
     page.get_by_role("option").first.wait_for()
     page.keyboard.press("Enter")
-    if page.get_by_role("option").count():  # a list of which several may be taken stays open
-        page.keyboard.press("Escape")
     settle(page)
 
 
@@ -107,14 +107,24 @@ def test_the_main_task_is_done_by_keyboard(visit):
     tab_to(page, "box: .*Corpus")
     page.keyboard.press("ControlOrMeta+a")
     chosen(page, "toy-pos")
-    tab_to(page, "box: .*Methods")
-    for _ in range(3):
-        page.keyboard.press("Backspace")
-    settle(page)
-    chosen(page, "Naive Bayes")  # no other is like it: the first entry would take all of them
+    tab_to(page, "button: .*Remove variant 1")
+    for _ in range(3):  # the next one has come to its place
+        page.keyboard.press("Enter")
+        settle(page)
+    page.get_by_text("No variants yet").wait_for()
+    tab_to(page, "box: .*Add a variant")
+    chosen(page, "Naive Bayes")
+    tab_to(page, "box: .*Add a variant")
     chosen(page, "Averaged perceptron")
+    tab_to(page, "button: .*Options of variant 1")
+    page.keyboard.press("Enter")
+    settle(page)
+    tab_to(page, "box: .*smoothing")
+    page.keyboard.press("ControlOrMeta+a")
+    chosen(page, "0.01")
+    page.keyboard.press("Escape")
     page.wait_for_url(
-        lambda url: parse_qs(urlsplit(url).query).get("methods") == ["Naive Bayes", "Averaged perceptron"]
+        lambda url: parse_qs(urlsplit(url).query).get("variant") == ["naive-bayes:smoothing=0.01", "perceptron"]
     )
     tab_to(page, "button: .*Start training")
     assert visible_focus(page)
@@ -130,8 +140,59 @@ def test_the_main_task_is_done_by_keyboard(visit):
     with open(waiting.value.path(), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["run_id"], row["dataset"], row["label"]) for row in rows] == [
-        (run_id, "toy-pos", "Naive Bayes"),
+        (run_id, "toy-pos", "Naive Bayes (smoothing=0.01)"),
         (run_id, "toy-pos", "Averaged perceptron"),
+    ]
+    watched.expect_clean()
+
+
+def sweep(page: Page, option: str, values: tuple[str, ...]) -> None:
+    """By clicks: the option, its values, and the button that makes the variants."""
+    page.get_by_role("button", name="Sweep").click()
+    settle(page)
+    page.get_by_role("combobox", name="Option", exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settle(page)
+    page.get_by_role("combobox", name="Values", exact=True).click()
+    for value in values:
+        page.get_by_role("option", name=value, exact=True).click()
+    page.keyboard.press("Escape")  # the list, of which several may be taken, stays open
+    settle(page)
+    page.get_by_role("button", name=re.compile("Make [0-9]+ variants")).click()
+    settle(page)
+
+
+def test_a_student_asks_for_degrees_and_decodings_in_one_run(visit):
+    """GP degree 1, 2 and 3, Viterbi or posterior, on pitch accents, within folds: by clicks, and the table at the end."""
+    watched = visit("/train?sequences=60")
+    page = watched.page
+    pick(page, "Corpus", "pitch-accent")
+    for _ in range(2):
+        page.get_by_role("button", name="Remove variant 1").click()
+        settle(page)
+    pick(page, "Features", "prosody")
+    pick(page, "Folds", "2")
+    sweep(page, "kernel", ("linear", "poly:2", "poly:3"))
+    sweep(page, "decoding", ("viterbi", "posterior"))
+    assert page.get_by_role("button", name="Options of variant").count() == 6
+    page.get_by_role("button", name="Options of variant 6").click()
+    settle(page)
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    settle(page)
+    page.get_by_role("button", name="Start training").click()
+    page.get_by_text("Finished.").wait_for(timeout=MILLISECONDS_TO_TRAIN)
+    page.get_by_role("button", name="Compare in detail").click()
+    page.get_by_role("heading", name="Compare", exact=True, level=1).wait_for()
+    settle(page)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="All numbers as CSV").click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    asked = [(kernel, decode) for kernel in ("linear", None, "poly:3") for decode in ("viterbi", "posterior")]
+    assert {row["dataset"] for row in rows} == {"pitch-accent"}
+    assert [(json.loads(row["options"]).get("kernel"), row["decode"], row["fold"]) for row in rows] == [
+        (*variant, fold) for fold in ("0", "1") for variant in asked
     ]
     watched.expect_clean()
 

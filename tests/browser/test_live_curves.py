@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 MILLISECONDS_TO_TRAIN = 240_000  # routines may have to be compiled first
 SECONDS_TO_GROW = 60.0
-TRAINING = "/train?dataset=spanish-ner&methods=Sequence+boosting&methods=CRF&boost.rounds=2000&boost.patience=0"
+TRAINING = "/train?dataset=spanish-ner&variant=boost:rounds=2000:patience=0&variant=crf"
 # Of each of the two charts its y axis and the last iteration of all its lines together: a long curve is thinned, so the
 # number of its points says little. What is being replaced may be there for a moment without any size.
 LAST = """() => [...document.querySelectorAll('.js-plotly-plot')]

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from labseq_core.experiments import ExperimentConfig, MethodChoice
 from labseq_core.experiments.store.run_store import RunStore
-from pages.ui.choices.visit import UNDER_WAY
+from pages.ui.choices.url import UNDER_WAY
 from tests.browser.conftest import new_profile
 from tests.browser.screen import differences, enter, numbers, pick, pill, press, shown, slide, tab, toggle
 from tests.browser.server import Dashboard, settle
@@ -36,6 +36,12 @@ def data(page: Page) -> None:
 
 
 def form(page: Page) -> None:
+    pick(page, "Add a variant", "Naive Bayes")
+    press(page, "Options of variant 1")
+    pick(page, "l2", "0.1")
+    page.keyboard.press("Escape")
+    settle(page)
+    toggle(page, "Tune")
     pick(page, "Features", "S2")
     enter(page, "Seed", "7")
     pick(page, "Folds", "3")
@@ -179,7 +185,7 @@ def pair(page: Page) -> None:
 LINKS: dict[str, tuple[str, Callable[[Page], None], set[str]]] = {
     "start": ("/", start, {"corpus", "typed"}),
     "data": ("/data", data, {"dataset", "part", "page"}),
-    "form": ("/train?dataset=toy-pos", form, {"dataset", "features", "seed", "folds"}),
+    "form": ("/train?dataset=toy-pos", form, {"dataset", "variant", "tune", "features", "seed", "folds"}),
     "finished run": (f"/train?job={TRAINED}", nothing, {"job"}),
     "scores": ("/compare?run=default:spanish-ner&view=Measures", scores, {"run", "metric", "score"}),
     "newest run": ("/compare", significance, {"run", "view"}),

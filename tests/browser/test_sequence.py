@@ -16,10 +16,11 @@ from tests.browser.server import settle
 
 pytestmark = pytest.mark.browser
 
+CRF = "CRF (tuned)"
 RUN, KERNELS = "default:spanish-ner", "default:abstention"
 
 
-def read(number: int, typed: list[str] | None = None, force: dict | None = None, label: str = "CRF"):
+def read(number: int, typed: list[str] | None = None, force: dict | None = None, label: str = CRF):
     one = sentence_of(scored_part(result(RUN).config), number - 1, typed)
     return read_sequence(model(RUN, label), one, force), one
 
@@ -183,11 +184,11 @@ def test_a_forced_label_changes_the_rest(visit):
     choose(page, "shall have the label", other)
     page.wait_for_url(f"**force={other}**")
     settle(page)
-    for label in ("HM-SVM (rescale=margin)", "CRF"):
+    for label in ("HM-SVM (rescale=margin, tuned)", CRF):
         after, _ = read(number, force={position: other}, label=label)
         assert after.labels[position] == other
         assert cells(page, "Labels after one was forced", label.partition(" (")[0]) == after.labels
-    rows = [row for row in downloaded_rows(page, "The changed labels as CSV") if row["method"] == "CRF"]
+    rows = [row for row in downloaded_rows(page, "The changed labels as CSV") if row["method"] == CRF]
     after, _ = read(number, force={position: other})
     assert [row["label"] for row in rows] == after.labels
     assert [float(row["confidence"]) for row in rows] == pytest.approx(after.confidence, rel=1e-12)
@@ -226,7 +227,7 @@ def test_choices_of_a_view_come_back_with_it(visit):
 def test_every_table_is_downloaded_as_it_is_shown(visit):
     watched = visit(f"/sequence?run={RUN}&n=3&step=2&look=CRF")
     page, (reading, one) = watched.page, read(3)
-    labels = [row for row in downloaded_rows(page, "These labels as CSV") if row["method"] == "CRF"]
+    labels = [row for row in downloaded_rows(page, "These labels as CSV") if row["method"] == CRF]
     assert [(row["token"], row["truth"], row["label"]) for row in labels] == list(
         zip(one.flat_tokens, one.flat_labels, reading.labels)
     )
@@ -236,11 +237,11 @@ def test_every_table_is_downloaded_as_it_is_shown(visit):
     show(page, "Step by step")
     trellis = downloaded_rows(page, "All nodes as CSV")
     assert [float(row["forward"]) for row in trellis] == pytest.approx(reading.lattice.forward.ravel().tolist())
-    assert {(row["model"], row["sentence"], row["words_changed"]) for row in trellis} == {("CRF", "3", "False")}
+    assert {(row["model"], row["sentence"], row["words_changed"]) for row in trellis} == {(CRF, "3", "False")}
     show(page, "Why this label")
     rival = reading.labels_through(1, reading.rival_at(1))
     parts = downloaded_rows(page, "All parts as CSV")
-    expected = contributions(model(RUN, "CRF"), one, reading.labels, rival)
+    expected = contributions(model(RUN, CRF), one, reading.labels, rival)
     assert sum(float(row["difference"]) for row in parts) == pytest.approx(expected.difference)
     assert [row["name"] for row in parts] == [row["name"] for row in expected.rows]
     watched.expect_clean()

@@ -32,13 +32,29 @@ def test_settings():
     assert hidden == inside.HIDDEN_SETTINGS.keys(), "declared in the wrong place"
 
 
-def test_private_functions():
+def test_functions():
+    import streamlit
     from streamlit import runtime
-    from streamlit.web.cli import main
 
-    assert "run" in main.commands
-    assert list(inspect.signature(main.main).parameters)[:2] == ["args", "prog_name"]
     inspect.signature(runtime.exists).bind()
+    inspect.signature(streamlit.App).bind("app.py", middleware=[])
+    inspect.signature(streamlit.App.run).bind(None, config={})
+
+
+def test_uploads_are_kept_within_bounds():
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+    files = MemoryUploadedFileManager("/upload")
+    for number, visitor in enumerate(["modest", "greedy", "greedy", "greedy", "greedy"]):
+        files.add_file(visitor, UploadedFileRec(str(number), "name", "text/plain", bytes(100)))
+    inside.keep_uploads_within(500, files)
+    assert len(files.file_storage["greedy"]) == 4
+    inside.keep_uploads_within(300, files)
+    assert {visitor: list(own) for visitor, own in files.file_storage.items()} == {
+        "modest": ["0"],
+        "greedy": ["3", "4"],
+    }
 
 
 def test_each_part_is_one_file_beside_the_first_script():

@@ -15,6 +15,7 @@ import pytest
 from labseq_core import CRF, FeatureTemplate, load_dataset
 from labseq_core.checks import LabSeqError
 from labseq_core.data.sequences import Sequences
+from labseq_core.data.synthetic.emissions import Choice
 from labseq_core.data.synthetic.hidden_chain import TOKEN, HiddenChain
 from labseq_core.data.synthetic.registry import (
     GENERATORS,
@@ -60,10 +61,10 @@ def accuracy_of(posterior: np.ndarray, gold: np.ndarray) -> float:
     return float(gold[np.arange(len(gold)), posterior.argmax(axis=1)].mean())
 
 
-def enumerated_posterior(chain: HiddenChain, visible: dict[str, list]) -> np.ndarray:
-    """Sum of P(states, visible values) over all state paths of positive probability, walked one by one."""
+def enumerated_labellings(chain: HiddenChain, visible: dict[str, list]) -> Counter[tuple[str, ...]]:
+    """P(labelling | visible values): a sum over all state paths of positive probability, walked one by one."""
     tokens, n_states = visible[TOKEN], len(chain.state_labels)
-    label_mass = [Counter() for _ in tokens]
+    masses: Counter[tuple[str, ...]] = Counter()
 
     def seen(position: int, state: int) -> float:
         factors = (emissions[state].log_prob(visible[name][position], tokens[position]) for name, emissions in columns)
@@ -71,8 +72,7 @@ def enumerated_posterior(chain: HiddenChain, visible: dict[str, list]) -> np.nda
 
     def walk(path: list[int], mass: float) -> None:
         if len(path) == len(tokens):
-            for position, state in enumerate(path):
-                label_mass[position][chain.state_labels[state]] += mass * chain.stop[path[-1]]
+            masses[tuple(chain.state_labels[state] for state in path)] += mass * chain.stop[path[-1]]
             return
         for state in range(n_states):
             move = chain.transition[path[-1], state] if path else chain.start[state]
@@ -82,21 +82,50 @@ def enumerated_posterior(chain: HiddenChain, visible: dict[str, list]) -> np.nda
     columns = list(chain.emissions.items())
     likelihood = [[seen(position, state) for state in range(n_states)] for position in range(len(tokens))]
     walk([], 1.0)
-    rows = np.array([[mass[label] for label in sorted(set(chain.state_labels))] for mass in label_mass])
-    return rows / rows.sum(axis=1, keepdims=True)
+    return Counter({labels: mass / masses.total() for labels, mass in masses.items()})
+
+
+def enumerated_posterior(chain: HiddenChain, masses: Counter[tuple[str, ...]]) -> np.ndarray:
+    """P(label of a position | visible values), from the probabilities of all labellings."""
+    labels, length = sorted(set(chain.state_labels)), len(next(iter(masses)))
+    return np.array(
+        [[sum(mass for own, mass in masses.items() if own[t] == label) for label in labels] for t in range(length)]
+    )
 
 
 @every_corpus
-def test_posterior_is_the_sum_over_all_state_paths(name):
+def test_posterior_and_best_labelling_are_those_of_all_state_paths(name):
     sample = large_sample(name)
     longest = 4 if name == "parity" else 7  # every state of parity can follow every other: 8^l paths
     short = [number for number, length in enumerate(sample.lengths) if length <= longest][:12]
     assert len({len(sample.tokens[number]) for number in short}) > 1
     chosen = sample.select(short)
+    best = bayes_labels(name, chosen, "viterbi")
     for number, rows in enumerate(bayes_posterior(name, chosen)):
         columns = {column: values[number] for column, values in chosen.columns.items()}
-        expected = enumerated_posterior(GENERATORS[name].chain, {TOKEN: chosen.tokens[number], **columns})
+        masses = enumerated_labellings(GENERATORS[name].chain, {TOKEN: chosen.tokens[number], **columns})
+        expected = enumerated_posterior(GENERATORS[name].chain, masses)
         np.testing.assert_allclose(rows, expected, rtol=0, atol=POSTERIOR_TOLERANCE)
+        assert masses[tuple(best[number])] == pytest.approx(max(masses.values()), abs=POSTERIOR_TOLERANCE)
+
+
+def test_the_best_labelling_is_not_that_of_the_best_path_of_states():
+    """Two states carry A: each path through one of them is less probable than that through B, both together are not."""
+    emissions = {TOKEN: [Choice("x") for _ in range(3)]}
+    transition = np.array([[0.0, 0.0, 0.0]] * 3)
+    chain = HiddenChain(["A", "A", "B"], np.array([0.3, 0.3, 0.4]), transition, np.ones(3), emissions)
+    assert chain.best_labellings(Sequences.from_lists([["x"], ["x"]])) == [["A"], ["A"]]
+
+
+def test_whole_sentences_and_single_labels_are_different_questions():
+    sample = large_sample("pitch-accent").select(range(300))
+    by_label, as_a_whole = (bayes_labels("pitch-accent", sample, decode) for decode in ("posterior", "viterbi"))
+    assert by_label != as_a_whole
+    # Each wins what it is made for; over 300 sentences only if nothing is wrong with it.
+    right = [sum(a == b for a, b in zip(labels, sample.labels)) for labels in (by_label, as_a_whole)]
+    assert right[1] > right[0]
+    with pytest.raises(LabSeqError, match="decode is 'best'; choose from viterbi, posterior"):
+        bayes_labels("pitch-accent", sample, "best")
 
 
 @every_corpus

@@ -11,7 +11,7 @@ from labseq_core.data.sequences import Sequences
 from labseq_core.experiments import ExperimentConfig, MethodChoice, RunStatus, predictions, status
 from labseq_core.experiments.plan.tasks import best_point, searches_before, tasks_of
 from labseq_core.experiments.results.collecting import collect
-from labseq_core.experiments.run.engine import artefact_name
+from labseq_core.experiments.run.active_run import artefact_name
 from labseq_core.experiments.run.one_task import TaskOutcome, run_task
 from labseq_core.experiments.service import run_row
 from labseq_core.experiments.store.run_ids import run_id_of

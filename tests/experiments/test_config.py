@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labseq_core.checks import LabSeqError
-from labseq_core.commands.choices import method_choice
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.python_script import python_script
 from labseq_core.features import TEMPLATES, Template
 from labseq_core.kernels import KERNELS, Linear, Polynomial
 from labseq_core.registry import Source
@@ -66,7 +66,7 @@ def test_round_trips_keep_everything(made):
 def test_the_command_line_says_the_same(made):
     words = shlex.split(made.cli_command())
     listed = words[words.index("--methods") + 1]
-    shown = [method_choice(text) for text in listed.split(",")]
+    shown = [MethodChoice.parse(text) for text in listed.split(",")]
     assert [choice.method for choice in shown] == [choice.method for choice in made.methods]
     assert shown == list(made.methods)
 
@@ -79,13 +79,13 @@ def test_a_search_is_part_of_the_choice():
     assert "gps:eta=2:kernel=linear|poly:2:l2=0.3|1,hmm" in made.cli_command()
     assert made.hash != config(methods=[MethodChoice("gps", {"eta": 2.0}), MethodChoice("hmm")]).hash
     assert "search" not in config().to_dict()["methods"][0]
-    compile(made.python_snippet(), "snippet", "exec")
+    compile(python_script(made), "snippet", "exec")
     for options, tried, said in (
         ({}, {"l2": [-1.0]}, "l2 is -1.0; allowed"),
         ({}, {"l2": 3.0}, "give a list of values"),
         ({}, {"nothing": [1]}, "has no option 'nothing'"),
         ({"l2": 2.0}, {"l2": [1.0]}, "both given and to be searched"),
-        ({}, ["l2"], "search must name options"),
+        ({}, ["l2"], "search must be 'tune', or name options"),
         ({}, {"l2": []}, "no values of l2"),
     ):
         with pytest.raises(LabSeqError, match=said):
@@ -101,15 +101,15 @@ def test_a_kernel_is_written_as_its_text_however_it_was_given():
     made = config(methods=[choices[0], MethodChoice("dual-perceptron", {"kernel": "0.5*normalized(poly:3)+rbf:2"})])
     assert "kernel: poly:2\n" in made.to_yaml()
     assert "dual-perceptron:kernel=poly:2,dual-perceptron:kernel=0.5*normalized(poly:3)+rbf:2" in made.cli_command()
-    snippet = made.python_snippet()
+    snippet = python_script(made)
     assert "from labseq_core import DualPerceptron, Normalized, Polynomial, RBF\n" in snippet
     shown = "0.5 * Normalized(kernel=Polynomial(degree=3, constant=1.0)) + RBF(width=2.0)"
     assert f"DualPerceptron(kernel={shown}, seed=0)" in snippet
     text = "dual-perceptron:kernel=poly:2:0.5:epochs=3"
-    assert method_choice(text).options == {"epochs": 3, "kernel": "poly:2:0.5"}
+    assert MethodChoice.parse(text).options == {"epochs": 3, "kernel": "poly:2:0.5"}
     for wrong in ("kernel=poly:0", "kernel=pol:2", "epochs=3:2", "poly:2"):
         with pytest.raises(LabSeqError):
-            method_choice(f"dual-perceptron:{wrong}")
+            MethodChoice.parse(f"dual-perceptron:{wrong}")
 
 
 def test_equal_choices_have_equal_hashes():
@@ -125,7 +125,7 @@ def test_equal_choices_have_equal_hashes():
     ("change", "message"),
     [
         ({"dataset": "no-such-corpus"}, "no-such-corpus"),
-        ({"methods": ()}, "methods has 0 entries; choose 1 to 20"),
+        ({"methods": ()}, "methods has 0 entries; choose 1 to 60"),
         ({"methods": (MethodChoice("hmm"), MethodChoice("hmm"))}, "the same method with the same options twice"),
         ({"folds": 1}, "folds is 1; choose 0"),
         ({"folds": True}, "folds is True"),
@@ -195,7 +195,7 @@ def test_snippet_and_command_load_what_comes_from_outside():
     with added(KERNELS, Laplace, Source("laplace.py", "1")), added(TEMPLATES, Template("S1 + shape", "shapes")):
         made = config(methods=(MethodChoice("gps", {"kernel": "2*laplace:3+rbf:1"}), *chosen))
         made = replace(made, features=FeatureChoice("S1 + shape"))
-        command, lines = made.cli_command(), made.python_snippet().splitlines()
+        command, lines = made.cli_command(), python_script(made).splitlines()
     assert command.startswith("labseq --with laplace.py --with own.py compare --dataset")
     assert "from labseq_core import CRF, GPSC, HMM, RBF" in lines
     assert f"from {Laplace.__module__} import Laplace" in lines
@@ -210,7 +210,7 @@ def test_the_snippet_runs_and_gives_the_numbers_of_the_run(folds, capsys):
     made = config(
         methods=(MethodChoice(*choice) for choice in chosen), features=FeatureChoice("S1"), folds=folds, seed=3
     )
-    exec(compile(made.python_snippet(), "snippet", "exec"), {})
+    exec(compile(python_script(made), "snippet", "exec"), {})
     printed = [line.split("{", 1)[1] for line in capsys.readouterr().out.splitlines()]
     rows = [outcome.row for outcome in outcomes_here(made).values()]
     assert len(printed) == len(rows)

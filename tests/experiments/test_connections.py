@@ -12,8 +12,9 @@ import pytest
 
 from labseq_core.experiments import list_runs
 from labseq_core.experiments.store import connections
+from labseq_core.experiments.store.errors import StoreDamaged
 from labseq_core.experiments.store.owners import Owner
-from labseq_core.experiments.store.run_store import RunStore, StoreDamaged, run_store
+from labseq_core.experiments.store.run_store import RunStore, run_store
 from tests.experiments.test_store import TASKS, row
 
 

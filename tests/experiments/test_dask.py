@@ -1,6 +1,9 @@
 """Runs on a real Dask cluster: a scheduler and two workers in processes of their own, on loopback."""
 
+import contextlib
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,9 +13,9 @@ import pytest
 
 from labseq_core.checks import LabSeqError
 from labseq_core.data.uploads import store_upload
-from labseq_core.experiments import MethodChoice, cancel, predictions, result, status, submit
+from labseq_core.experiments import MethodChoice, cancel, predictions, result, resume, status, submit
 from labseq_core.experiments.service import SCHEDULER_VARIABLE, close_engines
-from tests.experiments.runs import at_work, endless, finished, quick, wait
+from tests.experiments.runs import PATIENCE, at_work, endless, finished, quick, wait
 
 pytest.importorskip("distributed", reason="the package distributed is not installed: pip install labseq[dask]")
 
@@ -20,26 +23,28 @@ pytest.importorskip("distributed", reason="the package distributed is not instal
 class Cluster:
     """Started by the commands that an operator would use, with no dashboard and no supervisor that restarts workers."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, tls: tuple[str, ...] = ()):
+        self.tls = tls  # options that name certificates
         self.environment = {**os.environ, "LABSEQ_STORE": str(folder / "worker" / "runs.sqlite")}
         self.environment.pop(SCHEDULER_VARIABLE, None)
         self.address_file = folder / "scheduler.json"
-        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
+        host = "tls://127.0.0.1" if tls else "127.0.0.1"
+        options = ["--host", host, "--port", "0", "--no-dashboard", "--no-show"]
         self.processes = [self._start("scheduler", *options, "--scheduler-file", str(self.address_file))]
-        while not self.address_file.exists():
+        self.address = ""
+        while not self.address:
             time.sleep(0.05)
-        from distributed import Client
-
-        with Client(scheduler_file=str(self.address_file), set_as_default=False) as client:
-            self.address = client.scheduler.address
+            with contextlib.suppress(OSError, ValueError):  # not written yet, or not to the end
+                self.address = json.loads(self.address_file.read_text())["address"]
         self.workers: list[subprocess.Popen] = []
 
     def _start(self, what: str, *options: str) -> subprocess.Popen:
-        words = [sys.executable, "-m", "distributed.cli.dask_" + what, *options]
+        words = [sys.executable, "-m", "distributed.cli.dask_" + what, *options, *self.tls]
         return subprocess.Popen(words, env=self.environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
     def add_worker(self) -> None:
-        options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+        host = self.address.rpartition(":")[0] if self.tls else "127.0.0.1"
+        options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", host)
         worker = self._start("worker", self.address, *options)
         self.workers.append(worker)
         self.processes.append(worker)
@@ -126,6 +131,102 @@ def test_an_address_without_a_scheduler_is_named(monkeypatch):
     monkeypatch.setattr("labseq_core.experiments.run.executors.dask_cluster.CONNECT_SECONDS", 1)
     with pytest.raises(LabSeqError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1 .* check --scheduler"):
         submit(quick())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["gone", "silent"])
+def test_a_scheduler_that_is_away_ends_a_run_which_can_be_resumed(monkeypatch, tmp_path, how):
+    monkeypatch.setattr("labseq_core.experiments.run.executors.dask_cluster.CONNECT_SECONDS", 3)
+    config = quick(methods=(MethodChoice("hmm"), *endless().methods), folds=0)
+    first, second = Cluster(new_folder(tmp_path / "first")), Cluster(new_folder(tmp_path / "second"))
+    try:
+        first.add_worker()
+        second.add_worker()
+        run_id = on_dask(config, first, monkeypatch, tmp_path)
+        wait(run_id, at_work)
+        os.kill(first.processes[0].pid, how)
+        began = time.monotonic()
+        now = wait(run_id, finished)[-1]
+        assert time.monotonic() - began < 15.0
+        assert now.state == "failed"
+        assert now.resumable
+        assert f"the Dask scheduler at {first.address} has not answered for 3 s; start it again" in now.error
+        assert [task.state for task in now.tasks] == ["done", "queued"]
+        began = time.monotonic()
+        with pytest.raises(LabSeqError, match=r"no Dask scheduler answers at .*; check --scheduler"):
+            resume(run_id)
+        assert time.monotonic() - began < 15.0
+        monkeypatch.setenv(SCHEDULER_VARIABLE, second.address)
+        assert resume(run_id) == run_id
+        now = wait(run_id, at_work)[-1]
+        assert [task.state for task in now.tasks] == ["done", "running"]
+        cancel(run_id)
+        assert wait(run_id, finished)[-1].state == "cancelled"
+    finally:
+        first.close()
+        second.close()
+
+
+def test_an_address_that_asks_for_certificates_needs_them(monkeypatch, tmp_path):
+    monkeypatch.setenv(SCHEDULER_VARIABLE, "tls://127.0.0.1:1")
+    with pytest.raises(LabSeqError, match="asks for certificates; set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, DASK_"):
+        submit(quick())
+    dask = pytest.importorskip("dask")
+    names = {
+        f"distributed.comm.tls.{name}": str(tmp_path / "none") for name in ("ca-file", "client.cert", "client.key")
+    }
+    with dask.config.set(names), pytest.raises(LabSeqError, match=r"cannot be read \(.*No such file.*\); check DASK_"):
+        submit(quick())
+
+
+def certificates(folder) -> dict[str, str]:
+    """Files of a new authority, and of a certificate that it has signed, by the names of Dask."""
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=folder, capture_output=True, check=True)
+
+    new_key = ("req", "-newkey", "rsa:2048", "-nodes")
+    openssl(*new_key, "-x509", "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl(*new_key, "-subj", "/CN=labseq", "-keyout", "own.key", "-out", "own.csr")
+    openssl("x509", "-req", "-in", "own.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-out", "own.pem")  # fmt: skip
+    return {"ca-file": str(folder / "ca.pem"), "cert": str(folder / "own.pem"), "key": str(folder / "own.key")}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl to make certificates with")
+def test_a_comparison_over_tls_with_certificates(tmp_path):
+    files = certificates(tmp_path)
+    cluster = Cluster(tmp_path, tuple(word for name, file in files.items() for word in (f"--tls-{name}", file)))
+    words = ["compare", "--dataset", "toy-pos", "--methods", "hmm", "--json", "--scheduler", cluster.address]
+    names = {"CA_FILE": files["ca-file"], "CLIENT__CERT": files["cert"], "CLIENT__KEY": files["key"]}
+    told = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": file for name, file in names.items()}
+    try:
+        assert cluster.address.startswith("tls://")
+        cluster.add_worker()
+        for environment, code in ((told, 0), ({}, 2)):
+            done = subprocess.run(
+                [sys.executable, "-m", "labseq_core.cli", *words], env={**os.environ, **environment},
+                capture_output=True, text=True, timeout=PATIENCE,
+            )  # fmt: skip
+            assert done.returncode == code, done.stderr
+            assert "Traceback" not in done.stderr
+        strangers = certificates(new_folder(tmp_path / "stranger"))
+        told["DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT"] = strangers["cert"]
+        told["DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY"] = strangers["key"]
+        done = subprocess.run(
+            [sys.executable, "-m", "labseq_core.cli", *words, "--seed", "1"], env={**os.environ, **told},
+            capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert "no Dask scheduler answers" in done.stderr
+    finally:
+        cluster.close()
+
+
+def new_folder(path):
+    path.mkdir()
+    return path
 
 
 def test_status_needs_no_cluster(cluster, monkeypatch, tmp_path):

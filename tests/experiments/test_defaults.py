@@ -1,5 +1,6 @@
 """What is shown before any click was really computed, from the data that is bundled now."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,11 +11,11 @@ from labseq_core.data.splitting import k_folds
 from labseq_core.evaluation import token_accuracy
 from labseq_core.experiments import ExperimentConfig, default_results, model, predictions, result
 from labseq_core.experiments.bundled.defaults import FAMILIES, default_configs
-from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.plan.tasks import Task, points_of, tasks_of
 from labseq_core.experiments.results import run_results as results
 from labseq_core.experiments.results.run_results import FIRST, defaults_directory, write_default
 from labseq_core.experiments.run.one_task import data_hash, run_task, scored_part
-from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path
+from labseq_core.explain import answers, has_probabilities, has_rounds, is_sparse_gp, sparse_path, used_of, used_share
 from labseq_core.learners.registry import find_method, load_model
 from tests.experiments.runs import development_part
 
@@ -74,14 +75,17 @@ def test_kept_predictions_are_those_of_the_models(name):
     test, dev = scored_part(config), development_part(config)
     for row in result(run_id).rows:
         learner, kept = model(run_id, row["label"]), predictions(run_id, row["label"])
-        given = answers(learner, test)
+        predicted = learner.predict(test, config.variant(row["label"]).decoding)
+        given = answers(learner, test, predicted)
         assert kept.labellings("truth") == test.labels
         assert kept.labellings("answers") == given.predicted
-        assert kept.labellings("predicted") == learner.predict(test)
+        assert kept.labellings("predicted") == predicted
         assert kept.probability == given.probability == learner.probabilistic
         for one, other in zip(kept.confidences(), given.confidence, strict=True):
             assert one == pytest.approx(other, rel=SAME_ANSWERS)
-        assert row["dev_accuracy"] == pytest.approx(token_accuracy(dev.labels, learner.predict(dev)), abs=ACCURACY)
+        assert row["dev_accuracy"] == pytest.approx(
+            token_accuracy(dev.labels, learner.predict(dev, config.variant(row["label"]).decoding)), abs=ACCURACY
+        )
 
 
 def test_a_default_made_anew_leaves_no_model_of_before(tmp_path, monkeypatch):
@@ -109,14 +113,51 @@ def test_a_default_result_belongs_to_the_present_data_and_configuration(name):
     found = result(f"default:{name}")
     assert found.config == CONFIGS[name], "run `labseq defaults`"
     assert found.data_hash == data_hash(found.config.dataset), "the corpus has changed: run `labseq defaults`"
-    assert len(found.rows) == len(tasks_of(found.config))
+    final, folds = [(row["fold"], row["label"]) for row in found.rows], range(max(1, found.config.folds))
+    assert final == [(fold, choice.label) for fold in folds for choice in found.config.methods]
+    tried = [(task.fold, task.label) for task in tasks_of(found.config) if task.point is not None]
+    assert sorted((row["fold"], row["label"]) for row in found.searches) == sorted(tried)
     test = first_test_part(found.config)
-    for label in found.per_label:
-        predicted = model(f"default:{name}", label).predict(test)
-        assert predicted[0] == found.examples[0]["predictions"][label]
+    for choice in found.config.methods:
+        predicted = model(f"default:{name}", choice.label).predict(test, choice.decoding)
+        assert predicted[0] == found.examples[0]["predictions"][choice.label]
 
 
-SAMPLE = [
+@pytest.mark.parametrize("name", CONFIGS)
+def test_shares_of_a_default_are_those_of_its_models(name):
+    for row in result(f"default:{name}").rows:
+        learner = model(f"default:{name}", row["label"])
+        assert row["used_of"] == used_of(learner)
+        if row["fold"] == 0:
+            assert row["used_share"] == pytest.approx(used_share(learner), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_values_of_a_default_are_those_that_were_best_on_development_data(name):
+    found = result(f"default:{name}")
+    for row in found.rows:
+        choice, options = found.config.variant(row["label"]), json.loads(row["options"])
+        own = [each for each in found.searches if (each["label"], each["fold"]) == (row["label"], row["fold"])]
+        assert len(own) == len(points_of(choice))
+        if own:
+            best = next(each for each in own if each["score"] == max(each["score"] for each in own))
+            assert {name: options[name] for name in choice.tried} == {name: best[name] for name in choice.tried}
+
+
+def final_task(config: ExperimentConfig, row: dict) -> tuple[Task, int | None]:
+    """The task that gave a row of a result, and which combination of a search it was trained with."""
+    choice, options = config.variant(row["label"]), json.loads(row["options"])
+    fitting = [
+        point for point, values in enumerate(points_of(choice)) if values == {name: options[name] for name in values}
+    ]
+    chosen = fitting[0] if fitting else None
+    point = None if config.folds else chosen
+    wanted = (row["label"], row["fold"], point)
+    (task,) = [task for task in tasks_of(config) if (task.label, task.fold, task.point) == wanted]
+    return task, chosen
+
+
+SAMPLE = [  # of the rows of a result
     ("spanish-ner", (0, 5)), ("toy-pos", (1,)), ("pitch-accent", (0,)), ("parity", (2,)), ("boosting", (1,)),
     ("abstention", (1,)), ("sparseness", (1,)),
 ]  # fmt: skip
@@ -126,10 +167,10 @@ SAMPLE = [
 def test_recomputing_gives_the_same_numbers(name, places):
     config = CONFIGS[name]
     for place in places:
-        task = tasks_of(config)[place]
-        again = run_task(config, task, lambda progress: True)
         kept = result(f"default:{name}").rows[place]
-        assert (kept["label"], kept["fold"]) == (task.label, task.fold)
+        task, chosen = final_task(config, kept)
+        again = run_task(config, task, lambda progress: True, chosen)
+        assert again.row["options"] == kept["options"]
         assert again.row["accuracy"] == pytest.approx(kept["accuracy"], abs=ACCURACY)
         assert again.row["n_attributes"] == kept["n_attributes"]
         if name == "sparseness":

@@ -44,6 +44,8 @@ def test_models_that_differ_in_more_than_l1_are_on_different_paths():
     choices = [MethodChoice("crf", {"l1": l1, **more}) for more in ({}, {"l2": 5.0}) for l1 in (3.0, 1.0)]
     found = l1_paths(scored(*choices, MethodChoice("maxent", {"l1": 1.0}), MethodChoice("hmm")))
     assert list(found) == ["CRF", "CRF (l2=5)"]
+    decoded = [replace(choice, decode="posterior") for choice in choices[:2]]
+    assert list(l1_paths(scored(*choices, *decoded))) == ["CRF", "CRF (l2=5)", "CRF (posterior)"]
     for rows in found.values():
         assert [row["l1"] for row in rows] == [1.0, 3.0]
         assert [row["nonzero"] for row in rows] == pytest.approx([40.0, 40.0])

@@ -16,6 +16,7 @@ from labseq_core.experiments.run.one_task import Cancelled, run_task
 from labseq_core.experiments.service import model, predictions
 from labseq_core.experiments.store.run_store import RunStore
 from labseq_core.features import encode_attributes
+from labseq_core.learners.base import SequenceLearner
 from labseq_core.progress import Progress
 from tests.experiments import runs
 from tests.experiments.runs import finished, quick, trained_here, wait
@@ -33,7 +34,7 @@ class Simulated:
         self.live = LiveAccuracy(encoded, self.labels, clock=lambda: self.now, work=lambda: self.now)
         self.moments: list[float] = []
 
-    def predict(self, encoded) -> list[list[str]]:
+    def predict(self, encoded, decode=None) -> list[list[str]]:
         self.now += self.fixed + self.per_token * encoded.n_positions
         return [["A"] * int(length) for length in np.diff(encoded.offsets)]
 
@@ -154,6 +155,21 @@ def test_accuracies_are_told_and_end_at_that_of_the_model(monkeypatch, choice, f
     assert accuracies[-1] == pytest.approx(final, abs=0.0 if folds else 0.02)
     assert abs(accuracies[-2] - accuracies[-1]) < 0.05
     assert all(progress.predict is None for progress in told), "what the fit holds is not kept alive"
+
+
+def test_what_is_measured_is_decoded_as_the_variant_is(monkeypatch):
+    always(monkeypatch)
+    asked, label = [], SequenceLearner._predict_by
+
+    def watched(learner, scores, X, decode=None):
+        asked.append(decode)
+        return label(learner, scores, X, decode)
+
+    monkeypatch.setattr(SequenceLearner, "_predict_by", watched)
+    config = ExperimentConfig("toy-pos", (MethodChoice("crf", {"max_iter": 5}, decode="posterior"),), sequences=20)
+    run_task(config, tasks_of(config)[0], lambda progress: True)
+    assert len(asked) > 3
+    assert set(asked) == {"posterior"}
 
 
 def test_values_of_a_search_are_measured_on_what_they_are_chosen_by(monkeypatch):

@@ -20,7 +20,7 @@ def arrays_of(stored: Predictions) -> dict:
 
 def test_the_same_predictions_come_back():
     for sure, probability in ((SURE, True), ([np.array([3.0, np.inf]), np.array([0.0])], False)):
-        stored = Predictions.of(1, TRUTH, SAID, SAID, sure, probability)
+        stored = Predictions.of(1, TRUTH, SAID, sure, probability)
         assert arrays_of(Predictions.from_bytes(stored.to_bytes())) == arrays_of(stored)
 
 
@@ -41,7 +41,7 @@ ODD_META = [{"labels": "AB"}, {"labels": ["A", "A"]}, {"labels": [1, 2]}, {"prob
 
 
 def test_altered_predictions_are_refused_before_they_are_used():
-    arrays, meta = load_archive(Predictions.of(0, TRUTH, SAID, SAID, SURE, True).to_bytes())
+    arrays, meta = load_archive(Predictions.of(0, TRUTH, SAID, SURE, True).to_bytes())
     altered = [({**arrays, name: odd}, meta) for name, odds in ODD_ARRAYS.items() for odd in odds]
     altered += [(arrays, {**meta, **odd}) for odd in ODD_META]
     altered += [({key: array for key, array in arrays.items() if key != name}, meta) for name in arrays]
@@ -62,5 +62,5 @@ def test_an_archive_that_unpacks_to_gigabytes_is_not_unpacked(monkeypatch):
     data = archive_bytes(lambda path: save_archive(path, {"zeros": np.zeros(2**20)}, {}))
     assert len(data) < 2**16
     monkeypatch.setattr("labseq_core.archives.MAX_UNPACKED", 2**22)
-    with pytest.raises(LabSeqError, match="the stored model would take 8 MB, more than 4; train and save"):
+    with pytest.raises(LabSeqError, match="or it is damaged: it would take 8 MB, more than 4; train and save"):
         load_archive(data)

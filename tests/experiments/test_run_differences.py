@@ -33,7 +33,8 @@ def test_what_differs_is_told_once():
     assert differences(first, second) == {
         "corpus": ("toy-pos", "parity"),
         "training sequences": ("all", "50"),
-        "split": ("train and test part", "3 folds"),
+        "split": ("training and test set", "3 folds"),
+        "tested on": ("toy-pos", "parity"),
         "seed": ("0", "2"),
         "features": ("S3", "prosody"),
         "features: bins": ("0", "5"),

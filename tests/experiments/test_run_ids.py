@@ -37,7 +37,8 @@ from tests.outside import Laplace, added
 ROOMS = {"chain", "data", "evaluation", "features", "kernels", "learners", "losses", "scoring", "solvers"}
 SINGLE_FILES = {
     "compiling/routines.py", "progress.py", "csv_text.py", "explain/confidence.py", "explain/sparsity.py",
-    "experiments/plan/config.py", "experiments/plan/tasks.py", "experiments/run/one_task.py",
+    "experiments/plan/config.py", "experiments/plan/variant.py", "experiments/plan/tasks.py",
+    "experiments/run/one_task.py",
     "experiments/run/live_accuracy.py", "experiments/results/predictions.py", "experiments/results/collecting.py",
 }  # fmt: skip
 LEFT_OUT = {

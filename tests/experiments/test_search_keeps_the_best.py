@@ -1,7 +1,6 @@
 """Of a search only the model that is chosen is kept, in memory and in the store, at every moment and across a kill."""
 
 import itertools
-import os
 import random
 import threading
 import time
@@ -12,7 +11,8 @@ import pytest
 from labseq_core.experiments import ExperimentConfig, MethodChoice, model, predictions, result, status, submit
 from labseq_core.experiments.plan.tasks import Task, best_point, tasks_of
 from labseq_core.experiments.results.collecting import beaten_tasks, final_tasks
-from labseq_core.experiments.run.engine import Engine, artefact_name
+from labseq_core.experiments.run.active_run import artefact_name
+from labseq_core.experiments.run.engine import Engine
 from labseq_core.experiments.run.one_task import TaskOutcome
 from labseq_core.experiments.service import close_engines, run_row
 from labseq_core.experiments.store.run_ids import run_id_of
@@ -70,6 +70,9 @@ class ByHand:
 
     def cancel(self, job_id: str) -> None: ...
 
+    def trouble(self):
+        return None
+
     def tick(self) -> None: ...
 
     def close(self) -> None: ...
@@ -90,13 +93,6 @@ def begin(config: ExperimentConfig) -> tuple[Engine, ByHand, str]:
     engine, run_id = Engine(run_store(), ByHand()), run_id_of(config)
     engine.submit(run_id, run_row(config), config)
     return engine, engine.executor, run_id
-
-
-def kill(engine: Engine) -> None:
-    """As the store sees it: its owner's lock is free, and nothing more is written."""
-    engine.close()
-    until(lambda: not any(thread.name == "labseq-engine" for thread in threading.enumerate()))
-    os.close(engine.owner._file)
 
 
 def held(engine: Engine, run_id: str) -> dict[str, bytes]:
@@ -159,7 +155,7 @@ def test_at_every_moment_there_is_one_model_of_a_search():
     assert [row["label"] for row in metrics["rows"]] == ["1", str(POINTS)]
     assert metrics["rows"][0]["train_seconds"] == 1.0 + 2.0 * (POINTS - 1), "those that lost are still in the time"
     assert [row["score"] for row in metrics["searches"]] == [0.4, 0.9, 0.5, 0.9, 0.5, 0.1]
-    kill(engine)
+    engine.close()
 
 
 @pytest.mark.parametrize("finished_before", [1, 3, 5])
@@ -170,7 +166,7 @@ def test_a_search_goes_on_with_the_best_so_far(finished_before):
     for number in range(finished_before):
         hands.jobs[number].set_result(outcome(number, scores[number]))
     until(lambda: len(stored(run_id)) == finished_before)
-    kill(engine)
+    engine.close()
     engine, hands, _ = begin(config)
     best = scores.index(max(scores[:finished_before]))
     hands.wait_for(*range(finished_before, POINTS + 1))
@@ -182,14 +178,14 @@ def test_a_search_goes_on_with_the_best_so_far(finished_before):
     until(lambda: run_store().get(run_id)["state"] == "done")
     assert run_store().artefacts(run_id) == expected(4, POINTS)
     assert [row["score"] for row in run_store().get(run_id)["metrics"]["searches"]] == scores
-    kill(engine)
+    engine.close()
 
 
 def test_an_interrupted_search_of_an_earlier_version_loses_its_losers_when_it_goes_on():
     config, scores = searching(), [0.5, 0.9, 0.4]
     engine, hands, run_id = begin(config)
     hands.wait_for(0)
-    kill(engine)
+    engine.close()
     for number, score in enumerate(scores):  # as all were kept
         found = outcome(number, score)
         blobs = {artefact_name(kind, number): data for kind, data in found.blobs.items()}
@@ -199,14 +195,14 @@ def test_an_interrupted_search_of_an_earlier_version_loses_its_losers_when_it_go
     until(lambda: run_store().artefacts(run_id) == expected(1))
     assert held(engine, run_id) == expected(1)
     assert [n for n, facts in stored(run_id).items() if "row" in facts] == [1]
-    kill(engine)
+    engine.close()
 
 
 def test_a_best_one_whose_model_is_not_there_is_trained_again():
     config = searching()
     engine, hands, run_id = begin(config)
     hands.wait_for(0)
-    kill(engine)
+    engine.close()
     for number, score in enumerate([0.5, 0.9]):
         beaten = outcome(number, score).beaten().facts
         run_store().update(run_id, {number: {"state": "done", "outcome": beaten}}, {})
@@ -218,7 +214,7 @@ def test_a_best_one_whose_model_is_not_there_is_trained_again():
     hands.jobs[POINTS].set_result(outcome(POINTS, None))
     until(lambda: run_store().get(run_id)["state"] == "done")
     assert run_store().artefacts(run_id) == expected(1, POINTS)
-    kill(engine)
+    engine.close()
 
 
 def test_a_store_that_is_removed_during_a_search_gets_the_best_again():
@@ -234,7 +230,7 @@ def test_a_store_that_is_removed_during_a_search_gets_the_best_again():
     hands.jobs[2].set_result(outcome(2, 0.5))
     until(lambda: len(stored(run_id)) == 3)
     assert run_store().artefacts(run_id) == expected(1)
-    kill(engine)
+    engine.close()
 
 
 @pytest.mark.parametrize("folds", [0, 2])

@@ -29,6 +29,7 @@ from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.run.executors.local import LocalProcesses
 from labseq_core.experiments.run.one_task import scored_part
 from labseq_core.experiments.service import close_engines
+from labseq_core.experiments.store.owners import owners_directory
 from labseq_core.experiments.store.run_store import RunStore
 from tests.experiments.runs import at_work, development_part, endless, finished, outcomes_here, quick, wait
 
@@ -143,7 +144,7 @@ def test_a_search_is_many_tasks_and_gives_what_a_search_gives():
         assert len(status(run_id).tasks) == (10 if folds else 4)
         rows = result(run_id).rows
         assert [row["fold"] for row in rows] == list(range(folds or 1))
-        X, y = training_data(config)
+        X, y = training_data(config, choice.label)
         grid = {"l2": [0.1, 30.0], "start_stop": [False, True]}
         dev = None if folds else development_part(config)
         direct = search(CRF(max_iter=20), grid, X, y, dev=dev)
@@ -185,18 +186,21 @@ def test_cancel_at_any_moment_of_the_start():
         assert wait(run_id, finished)[-1].state == "cancelled", delay
 
 
-def test_a_cancelled_run_keeps_what_it_had_finished():
+def test_a_run_that_is_asked_for_while_it_is_being_cancelled_begins_again_with_what_it_had_finished():
     methods = (MethodChoice("hmm"), *endless().methods)
     run_id = submit(quick(methods=methods, folds=0))
     wait(run_id, at_work)
     cancel(run_id)
-    now = wait(run_id, finished)[-1]
-    assert now.tasks[0].state == "done"
-    resume(run_id)
+    assert status(run_id).active, "it has not ended yet"
+    assert resume(run_id) == run_id
+    assert RunStore().get(run_id)["attempts"] == 2
     now = wait(run_id, at_work)[-1]
     assert now.tasks[0].state == "done"
-    cancel(run_id)
-    wait(run_id, finished)
+    assert not RunStore().get(run_id)["cancelling"]
+    close_engines()
+    assert status(run_id).state == "dead", "nobody is at work on it any more"
+    assert status(run_id).tasks[0].state == "done"
+    assert list(owners_directory(RunStore().path).iterdir()) == []
 
 
 def test_a_method_that_cannot_be_trained_does_not_take_the_others_with_it():

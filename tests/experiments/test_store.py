@@ -1,18 +1,24 @@
 """The store by itself: claims, lists, several processes, damage, removal, a full disk."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 
+from labseq_core import file_lock
 from labseq_core.checks import LabSeqError
-from labseq_core.experiments.store.damage import alone, set_aside_stores
+from labseq_core.experiments.store import alone as alone_module
+from labseq_core.experiments.store.alone import alone
+from labseq_core.experiments.store.damage import set_aside_stores
+from labseq_core.experiments.store.errors import StoreDamaged, StoreFull, StoreUnusable
 from labseq_core.experiments.store.owners import Owner, is_alive, owners_directory
-from labseq_core.experiments.store.run_store import RunStore, StoreDamaged, StoreUnusable
+from labseq_core.experiments.store.run_store import RunStore
 
 TASKS = [{"label": "HMM", "fold": 0, "point": None}, {"label": "HMM", "fold": 1, "point": None}]
 
@@ -81,6 +87,36 @@ def test_an_owner_whose_file_was_removed_takes_it_again(store):
     assert is_alive(store.path, owner.token)
 
 
+def test_owners_that_have_died_leave_no_files(store):
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom labseq_core.experiments.store.owners import Owner\n"
+        "owners = [Owner(Path(sys.argv[1])) for _ in range(20)]\nprint(flush=True)\nsys.stdin.readline()\n"
+    )
+    words = [sys.executable, "-c", script, str(store.path)]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    living = Owner(store.path)
+    assert len(list(owners_directory(store.path).iterdir())) == 21, "nobody takes a living one away"
+    process.kill()
+    process.communicate()
+    newest = Owner(store.path)
+    assert {path.name for path in owners_directory(store.path).iterdir()} == {living.token, newest.token}
+    living.release()
+    assert not is_alive(store.path, living.token)
+    newest.release()
+    assert list(owners_directory(store.path).iterdir()) == []
+
+
+def test_who_looks_whether_an_owner_lives_is_not_taken_for_it(store):
+    path = owners_directory(store.path) / "dead"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    file = os.open(path, os.O_RDWR)
+    file_lock._look(file)
+    assert not is_alive(store.path, "dead"), "somebody else looks at the same moment"
+    os.close(file)
+
+
 def test_many_processes_write_at_once(store):
     script = (
         "import sys\nfrom pathlib import Path\nfrom labseq_core.experiments.store.owners import Owner\n"
@@ -125,6 +161,38 @@ def test_only_one_at_a_time_makes_or_mends_a_store(store):
         done.append("first")
     other.join(10.0)
     assert done == ["first", "second"]
+
+
+def test_nobody_waits_for_a_process_that_died_while_it_made_a_store(store):
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom labseq_core.experiments.store.alone import alone\n"
+        "with alone(Path(sys.argv[1])):\n    print(flush=True)\n    sys.stdin.readline()\n"
+    )
+    words = [sys.executable, "-c", script, str(store.path)]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.kill()
+    process.communicate()
+    assert store.path.with_name("runs.sqlite.mending").exists(), "it left its lock"
+    began = time.monotonic()
+    assert store.list() == []
+    assert time.monotonic() - began < 5.0
+    assert not store.path.with_name("runs.sqlite.mending").exists()
+
+
+def test_the_lock_of_a_living_process_is_waited_for_told_and_never_taken_away(store, monkeypatch):
+    monkeypatch.setattr(alone_module, "GIVE_UP", 0.2)
+    lock = store.path.with_name("runs.sqlite.mending")
+    with alone(store.path):
+        before = lock.stat().st_ino
+        with pytest.raises(
+            StoreUnusable, match=r"another process has been making or mending the run store runs\.sqlite"
+        ):
+            store.list()
+        assert lock.stat().st_ino == before
+        with pytest.raises(StoreUnusable):
+            store.list()
+    assert store.list() == []
 
 
 @pytest.mark.parametrize("broken", ["text", "head", "middle"])
@@ -173,9 +241,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(store, monkeypatch):
         return made
 
     monkeypatch.setattr(sqlite3, "connect", limited)
-    with pytest.raises(
-        StoreUnusable, match=r"runs\.sqlite cannot be used \(database or disk is full\); free some space"
-    ):
+    with pytest.raises(StoreFull, match=r"runs\.sqlite cannot be used \(database or disk is full\); free some space"):
         store.update("r", {0: {"state": "done"}}, {"model.0": b"m" * 10**6}, state="done")
     monkeypatch.undo()
     assert store.get("r")["state"] == "queued"
@@ -199,8 +265,10 @@ def test_stores_of_other_versions_are_left_alone(store):
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(LabSeqError, match="set LABSEQ_STORE"):
-        RunStore(tmp_path / "file" / "runs.sqlite")
+    store = RunStore(tmp_path / "file" / "runs.sqlite")
+    for use in (store.list, partial(Owner, store.path)):
+        with pytest.raises(StoreUnusable, match=r"runs\.sqlite cannot be used \(.*\); .* set LABSEQ_STORE"):
+            use()
 
 
 def test_ten_thousand_runs_are_listed_and_filtered_quickly(store):

@@ -19,18 +19,22 @@ def crf() -> CRF:
     return CRF().fit(WORDS, LABELS)
 
 
-def test_answers_of_a_probabilistic_model(crf):
-    given = answers(crf, WORDS)
+def test_a_probabilistic_model_is_as_sure_of_a_label_as_that_is_probable(crf):
+    predicted = [*crf.predict(WORDS[:-1]), ["B"] * len(WORDS[-1])]  # the last ones are not the most probable
+    given = answers(crf, WORDS, predicted)
     assert given.probability
     assert has_probabilities(CRF)
-    assert given.predicted == crf.predict(WORDS, decode="posterior")
-    for confidence, marginals in zip(given.confidence, crf.marginals(WORDS), strict=True):
+    assert given.predicted == predicted
+    for confidence, labels, by_label in zip(given.confidence, predicted, crf.predict_marginals(WORDS), strict=True):
+        assert confidence.tolist() == [row[label] for row, label in zip(by_label, labels, strict=True)]
+    best = answers(crf, WORDS, crf.predict(WORDS, decode="posterior"))
+    for confidence, marginals in zip(best.confidence, crf.marginals(WORDS), strict=True):
         assert confidence.tolist() == marginals.max(axis=1).tolist()
 
 
 def test_answers_by_score_gaps():
     learner = StructuredPerceptron(epochs=2).fit(WORDS, LABELS)
-    given = answers(learner, WORDS)
+    given = answers(learner, WORDS, learner.predict(WORDS))
     assert not given.probability
     assert not has_probabilities(StructuredPerceptron)
     assert given.predicted == learner.predict(WORDS)
@@ -38,7 +42,7 @@ def test_answers_by_score_gaps():
 
 
 def test_withheld_tokens_are_those_below_the_threshold(crf):
-    given = answers(crf, WORDS)
+    given = answers(crf, WORDS, crf.predict(WORDS))
     threshold = float(np.median(np.concatenate(given.confidence)))
     rows = withheld_rows(WORDS, LABELS, given, threshold)
     expected = [
@@ -65,4 +69,6 @@ def test_withheld_tokens_are_those_below_the_threshold(crf):
 
 def test_other_sequences_are_refused(crf):
     with pytest.raises(LabSeqError, match="different sequences"):
-        withheld_rows(WORDS[1:], LABELS[1:], answers(crf, WORDS), 0.5)
+        withheld_rows([row[:-1] or row for row in WORDS], LABELS, answers(crf, WORDS, crf.predict(WORDS)), 1.1)
+    with pytest.raises(LabSeqError, match="different sequences"):
+        withheld_rows(WORDS[1:], LABELS[1:], answers(crf, WORDS, crf.predict(WORDS)), 0.5)

@@ -13,6 +13,8 @@ from labseq_core.explain import (
     contributions,
     needs_training_data_to_vote,
     observation_votes,
+    posterior_contributions,
+    read_sequence,
     training_places,
 )
 from labseq_core.explain.contributions import OTHERS
@@ -58,7 +60,7 @@ def test_parts_add_up_to_the_difference_of_two_labellings(name, template):
         (potentials,) = learner.potentials(one)
         lattice, classes = Lattice(potentials), learner.classes_
         labels = [classes[s] for s in lattice.labels]
-        assert labels == learner.predict(one)[0]
+        assert labels == learner.predict(one, "viterbi")[0]
         for t in range(len(labels)):
             rival = [classes[s] for s in lattice.labels_through(t, lattice.rival_at(t))]
             found = contributions(learner, one, labels, rival)
@@ -218,3 +220,31 @@ def test_wrong_questions_are_answered_clearly():
     ]:
         with pytest.raises(LabSeqError, match=message):
             ask()
+
+
+@pytest.mark.parametrize("name", ["crf", "crf-marginal", "hmm", "gps, values"])
+def test_parts_of_posterior_decoding_add_up_to_the_log_odds(name):
+    learner = LEARNERS[name].fit(TEMPLATES["window"].encode(DATA), Y)
+    one = DATA.select([LONGEST])
+    reading = read_sequence(learner, one, decode="posterior")
+    (probabilities,) = learner.predict_marginals(one)
+    for t, label in enumerate(reading.labels):
+        ranked = sorted(probabilities[t], key=probabilities[t].get, reverse=True)
+        assert [label, reading.rival_at(t)] == ranked[:2]
+        for rival in ranked[1:]:
+            both = [reading.labels_through(t, chosen) for chosen in (label, rival)]
+            by_score = contributions(learner, one, *both)
+            found = posterior_contributions(by_score, reading, t)
+            odds = np.log(probabilities[t][label] / probabilities[t][rival])
+            assert found.difference == pytest.approx(odds, rel=1e-6, abs=1e-9)
+            for rows in (found.rows, found.together(3)):
+                assert sum(row["difference"] for row in rows) == pytest.approx(odds, rel=1e-6, abs=1e-9)
+            (beyond,) = [row for row in found.rows if row["kind"] == "other labellings"]
+            # A sum is never less than its largest term.
+            assert min(beyond["chosen"], beyond["rival"]) >= -1e-9
+
+
+def test_scores_are_not_decoded_by_posterior():
+    learner = make_learner("perceptron").fit(X, Y)
+    with pytest.raises(LabSeqError, match="decode is 'posterior'; StructuredPerceptron is decoded by viterbi"):
+        read_sequence(learner, X[:1], decode="posterior")

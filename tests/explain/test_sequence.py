@@ -24,9 +24,13 @@ def test_a_reading_is_what_the_model_says(method):
         one = DATA.select([number])
         reading = read_sequence(learner, one)
         assert reading.labels == learner.predict(one)[0]
+        assert reading.decoding == learner.decoding
         assert reading.probabilistic == learner.probabilistic
         if learner.probabilistic:
-            expected = learner.marginals(one)[0][np.arange(len(reading)), reading.lattice.labels]
+            for decode in ("viterbi", "posterior"):
+                assert read_sequence(learner, one, decode=decode).labels == learner.predict(one, decode)[0]
+            given = [learner.classes_.index(label) for label in learner.predict(one)[0]]
+            expected = learner.marginals(one)[0][np.arange(len(reading)), given]
         else:
             expected = learner.score_gaps(one)[0]
         np.testing.assert_allclose(reading.confidence, expected, rtol=1e-9, atol=1e-9)

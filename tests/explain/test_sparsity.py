@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labseq_core import LabSeqError
-from labseq_core.explain import used_share, weight_summary
+from labseq_core import FeatureTemplate, LabSeqError
+from labseq_core.explain import share_path, used_of, used_share, weight_summary
 from labseq_core.kernels import RBF, Linear, Polynomial
 from labseq_core.learners import METHODS, load_model, make_learner
 from tests.reference import toy
@@ -12,6 +12,10 @@ from tests.reference import toy
 X, Y = toy.corpus(seed=40, n_sequences=24)
 N_WORDS = len({word for x in X for word in x})  # each word is an attribute, and an observation
 N_LABELS = 3
+OF = {  # what the share is of, where it is not of features
+    "naive-bayes": "parameters", "hmm": "parameters",
+    **dict.fromkeys(("dual-perceptron", "gps", "gps-newton", "sgps", "sgps-sequence"), "training observations"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -22,11 +26,9 @@ def test_every_method_says_its_share_and_keeps_it(method, tmp_path):
     share = used_share(model.fit(X, Y))
     model.save(tmp_path / "model.npz")
     assert used_share(load_model(tmp_path / "model.npz")) == share
-    if method in ("naive-bayes", "hmm"):
-        assert share is None
-    else:
-        assert type(share) is float
-        assert 0.0 < share <= 1.0
+    assert type(share) is float
+    assert 0.0 < share <= 1.0
+    assert used_of(model) == OF.get(method, "features")
 
 
 def test_a_penalty_on_absolute_weights_empties_a_linear_model():
@@ -78,3 +80,39 @@ def test_a_gp_by_explicit_features_counts_their_weights():
     model = make_learner("gps", kernel=Polynomial(2), route="explicit").fit(X, Y)
     weights, delta = model.expansion_.weights, model.expansion_.delta
     assert used_share(model) == (np.count_nonzero(weights) + np.count_nonzero(delta)) / (weights.size + delta.size)
+    assert used_of(model) == "kernel features"
+
+
+def test_counts_by_hand():
+    """Two words, two labels: what each model has, and how much of it is used."""
+    x, y = [["a", "b"], ["a", "b"]], [["A", "B"], ["A", "B"]]
+    boosted = make_learner("boost", rounds=1).fit(x, y)
+    assert boosted.n_parameters_ == 2 * 2 + 2 * 2, "attributes x labels, and pairs of labels"
+    assert (used_share(boosted), used_of(boosted)) == (1 / 8, "features")
+    single = make_learner("adaboost-mr", rounds=1).fit(x, y)
+    assert single.n_parameters_ == 2 * 2, "no pairs of labels"
+    assert used_share(single) == 1 / 4
+    hmm = make_learner("hmm").fit(FeatureTemplate("S1").encode(x), y)
+    assert hmm.n_parameters_ == 2 + 2 * 2 + 3 * 2, "start, transitions, and emissions of two words and of unknown ones"
+    assert (used_share(hmm), used_of(hmm)) == (1.0, "parameters")
+    kernel = make_learner("sgps", kernel=RBF(1.0), coordinates=1).fit(x, y)
+    assert (used_share(kernel), used_of(kernel)) == (1 / 2, "training observations")
+
+
+@pytest.mark.parametrize("method", ["boost", "adaboost-mr", "sgps"])
+def test_the_way_to_a_share_ends_at_it(method):
+    model = make_learner(method, **({"rounds": 30} if method != "sgps" else {"kernel": RBF(1.0), "fraction": 0.5}))
+    assert share_path(make_learner(method).fit(X, Y)) == [], "nobody followed it"
+    model.fit(X, Y, dev=(X[:9], Y[:9]))
+    path = share_path(model)
+    shares = [row["share"] for row in path]
+    assert len(path) > 3
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(used_share(model), rel=1e-12)
+    assert path[-1]["dev_accuracy"] == pytest.approx(model.score(X[:9], Y[:9]), rel=1e-12)
+
+
+def test_all_else_has_no_way():
+    pair = {"dev": (X[:9], Y[:9])}
+    assert share_path(make_learner("crf").fit(X, Y, **pair)) == []
+    assert share_path(make_learner("sgps-sequence").fit(X, Y, **pair)) == []

@@ -168,7 +168,8 @@ def test_a_metric_that_says_nonsense_of_itself_is_refused():
 def test_every_column_that_is_no_metric_is_kept_from_metrics():
     (found,) = outcomes_here(ONE).values()
     assert set(found.row) - set(METRICS) <= set(ROW)
-    assert set(RunResult.of("x", ONE, {}, 0.0, collect(ONE, {0: found}, {})).scores()[0]) - set(METRICS) == set(ROW)
+    run = RunResult.of("x", ONE, {}, 0.0, collect(ONE, {0: found}, {}), imported=True)
+    assert set(run.scores()[0]) - set(METRICS) == set(ROW)
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from labseq_core import CRF, GPSC, LabSeqError, load_dataset, load_model
-from labseq_core.commands.choices import method_choice
 from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.python_script import python_script
 from labseq_core.experiments.plan.cost import data_size, expected_cost, fit_cost
 from labseq_core.kernels import KERNELS, parse_kernel
 from labseq_core.learners import METHODS
@@ -55,7 +55,7 @@ from tests.experiments.runs import trained_here
 
 # Texts and estimates.
 with pytest.raises(LabSeqError, match=r"'cosine'; write .*laplace:1 \\(width\\)"):
-    method_choice("gps:kernel=cosine")
+    MethodChoice.parse("gps:kernel=cosine")
 with pytest.raises(LabSeqError, match="width is 0.0; give a number above 0"):
     parse_kernel("2*laplace:0")
 assert str(parse_kernel("linear+laplace:0.5")) == "linear+laplace:0.5"
@@ -81,9 +81,9 @@ methods = MethodChoice("gps", {"kernel": "laplace:2"}), MethodChoice("crf-temper
 config = ExperimentConfig("toy-pos", methods, sequences=40)
 assert all(seconds > 0 for seconds in expected_cost(config).by_label.values())
 run = trained_here(config)
-form = {"dataset": "toy-pos", "methods": ["GP sequence classification", "Tempered CRF"]}
+form = {"dataset": "toy-pos", "variant": ["gps:kernel=laplace:2", "crf-tempered"]}
 for page, choices, said in [
-    ("train", {**form, "gps.kernel": "laplace", "gps.kernel.width": "2"}, "gps:kernel=laplace:2,crf-tempered "),
+    ("train", form, "gps:kernel=laplace:2,crf-tempered "),
     ("compare", {"run": run}, "Tempered CRF"),
     *(("inside", {"run": run, "tab": "GPSC", "gpsc": view}, "") for view in ("Who decides", "Gram matrix")),
     ("inside", {"run": run, "tab": "Weights"}, ""),
@@ -101,13 +101,15 @@ for page, choices, said in [
     drawn = *app.get("plotly_chart"), *app.table, *app.dataframe
     assert drawn or page == "train", (page, choices, shown)
     if page == "train":
-        assert "laplace" in app.selectbox(key="gps.kernel").options
-        assert app.number_input(key="gps.kernel.width").value == 2.0
-        assert "laplace: by distance, with heavy tails" in app.selectbox(key="gps.kernel").help
+        app.session_state["variant.0"] = True
+        app.run()
+        assert "laplace" in app.selectbox(key="variant.0.gps.kernel").options
+        assert app.number_input(key="variant.0.gps.kernel.width").value == 2.0
+        assert "laplace: by distance, with heavy tails" in app.selectbox(key="variant.0.gps.kernel").help
 
 # The script that does the same, beside the files and without --with.
 own = MethodChoice("gps", {"kernel": "laplace:2"}), MethodChoice("crf-tempered"), MethodChoice("votes")
-snippet = ExperimentConfig("toy-pos", own, sequences=20).python_snippet()
+snippet = python_script(ExperimentConfig("toy-pos", own, sequences=20))
 for registry, name in (KERNELS, "laplace"), (LOSSES, "tempered"), *((METHODS, name) for name in ("crf-tempered", "votes")):
     del registry._things[name]
 sys.path.insert(0, FILES)

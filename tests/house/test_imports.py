@@ -17,7 +17,7 @@ from tests.conftest import REPOSITORY
 
 # Each may use those before it. `chain` needs neither data nor features, and generated corpora use it for their true posterior.
 ROOMS = [
-    "checks", "csv_text", "registry", "_lazy", "file_lock", "places", "worker_processes", "guarded_process", "progress",
+    "checks", "csv_text", "registry", "_lazy", "places", "file_lock", "worker_processes", "guarded_process", "progress",
     "archives", "compiling", "chain", "data", "features", "kernels", "scoring", "losses", "solvers", "evaluation", "learners",
     "explain", "warm_up", "experiments", "serving", "commands", "cli",
 ]  # fmt: skip

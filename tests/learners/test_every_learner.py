@@ -181,7 +181,7 @@ def test_predictions_have_the_shape_of_the_data(method):
 @every_method
 def test_k_best_starts_with_the_prediction(method):
     model = known(method)
-    for labels, found in zip(model.predict(X), model.k_best(X, 4), strict=True):
+    for labels, found in zip(model.predict(X, "viterbi"), model.k_best(X, 4), strict=True):
         assert found[0][0] == labels
         scores = [score for _, score in found]
         assert scores == sorted(scores, reverse=True)
@@ -197,7 +197,7 @@ def test_score_gaps_are_differences_of_whole_labellings(method):
     short = [x[:3] for x in X[:6]]
     assert model.score_gaps([]) == []
     for labels, gaps, found in zip(
-        model.predict(short), model.score_gaps(short), model.k_best(short, 10_000), strict=True
+        model.predict(short, "viterbi"), model.score_gaps(short), model.k_best(short, 10_000), strict=True
     ):
         for t, gap in enumerate(gaps):
             other = max(score for given, score in found if given[t] != labels[t])
@@ -214,7 +214,7 @@ def test_probabilities(method):
     posterior = [[model.classes_[s] for s in rows.argmax(axis=1)] for rows in model.marginals(X)]
     assert model.predict(X, decode="posterior") == posterior
     # Score differences between labellings are log odds, and no labelling beats the best one.
-    for x, found, log_prob in zip(X, model.k_best(X, 2), model.log_prob(X, model.predict(X)), strict=True):
+    for x, found, log_prob in zip(X, model.k_best(X, 2), model.log_prob(X, model.predict(X, "viterbi")), strict=True):
         best, *others = [float(model.log_prob([x], [labels])[0]) for labels, _ in found]
         np.testing.assert_allclose(best, log_prob, rtol=1e-12, atol=1e-12)  # alone and in a batch
         for other, (_, score) in zip(others, found[1:]):

@@ -23,8 +23,8 @@ from labseq_core.kernels import Gram, Observations
 from labseq_core.learners import gpsc as module
 from labseq_core.losses import log_loss
 from labseq_core.progress import Recorder
-from labseq_core.scoring.kernel_expansion import KernelScoring
-from labseq_core.scoring.kernel_features import DenseFeatures, ExplicitFeatures
+from labseq_core.scoring.kernel_features import DenseFeatures, ExplicitFeatures, FeatureScoring
+from labseq_core.scoring.kernel_training import KernelScoring
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
 from labseq_core.solvers.gaussian import map_problem
 from labseq_core.solvers.gaussian.map_problem import FeatureProblem, GramProblem
@@ -197,17 +197,20 @@ def problems(l2: float = 0.6, eta: float = 1.7):
     observations = Observations.of(encoded)
     gram = Gram(Polynomial(2), observations)
     dense = np.linalg.cholesky(gram.product(np.eye(len(gram))) + 1e-9 * np.eye(len(gram)))
-    shared = observations.rows, encoded.offsets, labels, n_labels, l2, eta, None
+    shared = encoded.offsets, n_labels, eta
+    by_features = {"explicit": ExplicitFeatures(Polynomial(2), observations), "low-rank": DenseFeatures(dense)}
     return {
-        "gram": GramProblem(KernelScoring(gram, encoded.offsets, n_labels, eta), labels, l2),
-        "explicit": FeatureProblem(ExplicitFeatures(Polynomial(2), observations), *shared),
-        "low-rank": FeatureProblem(DenseFeatures(dense), *shared),
+        "gram": GramProblem(KernelScoring(gram, *shared), labels, l2),
+        **{
+            route: FeatureProblem(FeatureScoring(features, observations.rows, *shared), labels, l2)
+            for route, features in by_features.items()
+        },
     }
 
 
 def random_vector(problem, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    vector = problem.start()
+    vector = problem.scoring.zeros()
     size = getattr(problem.space, "size", vector.size)
     vector[:size] = 0.03 * rng.normal(size=size)
     problem.space.complete(vector)
@@ -256,12 +259,12 @@ def test_the_preconditioner_inverts_the_blocks_of_cliques(largest, monkeypatch):
     curvature, space = problem.curvature(random_vector(problem, 0)), problem.space
     for part, observation in [*((0, row) for row in range(len(scoring.gram))), (1, slice(None))]:
         blocks = []
-        for place in np.ndindex(space.parts(problem.start()[: space.size])[part][observation].shape):
-            vector = problem.start()
-            space.parts(vector[: space.size])[part][observation][place] = 1.0
+        for place in np.ndindex(scoring.coefficients(scoring.zeros())[part][observation].shape):
+            vector = scoring.zeros()
+            scoring.coefficients(vector)[part][observation][place] = 1.0
             space.complete(vector)
             of_both = curvature.product(vector), curvature.precondition(vector)
-            blocks.append([space.parts(one[: space.size])[part][observation].ravel() for one in of_both])
+            blocks.append([scoring.coefficients(one)[part][observation].ravel() for one in of_both])
         second, inverse = np.array(blocks).transpose(1, 0, 2)
         if largest:
             np.testing.assert_allclose(inverse @ second, np.eye(len(second)), atol=1e-9)
@@ -306,7 +309,7 @@ def test_proposition_9_corrected():
             if t:
                 delta[codes[t - 1], code] += weight
     scoring = KernelScoring(Gram(kernel, Observations.of(encoded)), encoded.offsets, 2, eta)
-    potentials = scoring.potentials(beta, delta)
+    potentials = scoring.potentials_at(scoring.gram.product(beta), delta)
     for place, (i, y) in enumerate(pairs):
         own = enumeration.score(potentials[i], tuple(labels.index(label) for label in y))
         np.testing.assert_allclose(own, gram[place] @ alpha, rtol=1e-10)
@@ -335,7 +338,7 @@ def test_the_inner_product_of_functions_takes_fewer_iterations():
 
     recorder = Recorder(None)
     minimise(
-        plain, problem.start()[: problem.space.size], max_iter=500, tol=0.0, recorder=recorder,
+        plain, np.zeros(problem.space.size), max_iter=500, tol=0.0, recorder=recorder,
         measure=lambda value, norm, theta: float(value > model.objective_ * (1 + 1e-9)),
     )  # fmt: skip
     assert model.n_iter_ < len(recorder.rows) / 2

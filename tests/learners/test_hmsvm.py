@@ -6,7 +6,7 @@ import pytest
 from labseq_core import HMSVM, FeatureTemplate, LabSeqError, load_model
 from labseq_core.chain import most_violated, viterbi
 from labseq_core.compiling.routines import parallel_from
-from labseq_core.solvers.margin import dual_ascent as working_set
+from labseq_core.solvers.margin import dual_ascent, shrinking
 from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
 from tests.learners.test_hmsvm_oracles import alpha_of, as_dicts, case, separable, weights_of
 from tests.reference import toy
@@ -201,8 +201,8 @@ def test_sequences_at_rest_are_looked_at_before_the_end():
 
 def test_no_gap_is_called_small_that_leaves_out_sequences_at_rest(monkeypatch):
     """Rests that are far too long: weights change, and margins that held once are violated unseen."""
-    monkeypatch.setattr(working_set, "CALM", 0.0)
-    monkeypatch.setattr(working_set, "LONGEST_REST", 1000)
+    monkeypatch.setattr(dual_ascent, "CALM", 0.0)
+    monkeypatch.setattr(shrinking, "LONGEST_REST", 1000)
     for seed, tol in ((75, 0.3), (72, 1e-3), (76, 0.01)):
         words, labels = toy.corpus(seed=seed, n_sequences=200)
         model = HMSVM(tol=tol).fit(words, labels)
@@ -237,11 +237,11 @@ def test_results_do_not_depend_on_threads():
 def test_batches_of_the_first_round_and_momentum_do_not_change_the_optimum(monkeypatch):
     options = {"C": 2.0, "tol": 1e-6}
     whole = HMSVM(**options).fit(X, Y)
-    monkeypatch.setattr(working_set, "FIRST_BATCHES", 2)
-    monkeypatch.setattr(working_set, "MOST_MOMENTUM", 0.0)
+    monkeypatch.setattr(dual_ascent, "FIRST_BATCHES", 2)
+    monkeypatch.setattr(dual_ascent, "MOST_MOMENTUM", 0.0)
     plain = HMSVM(**options).fit(X, Y)
     np.testing.assert_allclose(plain.primal_objective_, whole.primal_objective_, rtol=1e-5)
-    monkeypatch.setattr(working_set, "MOST_MOMENTUM", 5.0)  # far too much: what lowers the dual is taken back
+    monkeypatch.setattr(dual_ascent, "MOST_MOMENTUM", 5.0)  # far too much: what lowers the dual is taken back
     wild = HMSVM(**options).fit(X, Y)
     np.testing.assert_allclose(wild.primal_objective_, whole.primal_objective_, rtol=1e-5)
     assert (np.diff(wild.history_["dual"]) >= -1e-12).all()

@@ -3,7 +3,6 @@
 import json
 import pickle
 import zipfile
-from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,7 +13,7 @@ from labseq_core import CRF, FeatureTemplate, LabSeqError, StructuredPerceptron,
 from labseq_core.archives import LoadedArrays, load_archive, save_archive
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.data.sequences import Sequences
-from labseq_core.learners import METHODS, make_learner, method_options
+from labseq_core.learners import METHODS, make_learner
 from labseq_core.scoring.kernel_expansion import restored_observations
 from tests.outside import added
 from tests.reference import toy
@@ -185,67 +184,21 @@ def test_other_versions_and_other_learners(tmp_path):
         load_model(path)
 
 
-MODELS = {
-    "naive-bayes": ("naive-bayes", {}),
-    "hmm": ("hmm", {}),
-    "hmm of attributes": ("hmm", {"emissions": "attributes"}),
-    "crf": ("crf", {"max_iter": 2, "start_stop": True}),
-    "dual-perceptron": ("dual-perceptron", {"epochs": 1}),
-    "hmsvm": ("hmsvm", {}),
-    "hmsvm in a kernel": ("hmsvm", {"kernel": "poly:2"}),
-    "gps by features": ("gps", {"route": "explicit", "max_iter": 2}),
-    "gps by kernel values": ("gps", {"route": "gram", "max_iter": 2}),
-    "boost": ("boost", {"rounds": 3}),
-}
-
-# No values: all are 1. Further pointers: rows without an entry.
-HARMLESS = {("support_values", "nothing left"), ("support_indptr", "too long")}
+def test_an_array_that_nobody_takes_is_refused(tmp_path):
+    CRF(max_iter=2).fit(X, Y).save(tmp_path / "m.npz")
+    arrays, meta = load_archive(tmp_path / "m.npz")
+    save_archive(tmp_path / "m.npz", {**arrays, "more": np.zeros(2)}, meta)
+    with pytest.raises(LabSeqError, match=r"m.npz is no whole CRF: 'more' is no part of such a model; train and save"):
+        load_model(tmp_path / "m.npz")
 
 
-def altered(array: np.ndarray) -> dict[str, np.ndarray]:
-    """What no array of a model may become."""
-    found = {
-        "other numbers": array.astype(np.float32 if array.dtype == np.float64 else np.float64),
-        "text": np.full(array.shape, "x"),
-        "one dimension more": array[np.newaxis],
-        "nothing left": array[:0, ...] if len(array) else np.ones((3, *array.shape[1:]), dtype=array.dtype),
-        "too long": np.concatenate([array, array[-1:], array[-1:]]) if len(array) else np.ones(5, dtype=array.dtype),
-    }
-    if array.size and array.dtype == np.float64:
-        found["no number"] = np.where(np.arange(array.size).reshape(array.shape) == 0, np.nan, array)
-    if array.size and array.dtype != np.float64:
-        found["negative"], found["far outside"] = array - 10**6, array + 10**6
-    return found
-
-
-@pytest.mark.parametrize("kind", MODELS)
-def test_an_altered_array_is_refused_before_compiled_code_sees_it(kind, tmp_path):
-    method, options = MODELS[kind]
-    data = [[{"word": word, "length": float(len(word))} for word in words] for words in X]
-    path = tmp_path / "m.npz"
-    make_learner(method, **options).fit(data, Y).save(path)
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    meta = json.loads(arrays.pop("meta").tobytes())
-    for name, array in arrays.items():
-        for how, other in altered(array).items():
-            save_archive(path, {**arrays, name: other}, meta)
-            if (name, how) in HARMLESS:
-                with suppress(LabSeqError):
-                    load_model(path).predict(data)
-                continue
-            with pytest.raises(LabSeqError, match=r"m.npz is no whole"):
-                pytest.fail(f"{name}, {how}: {load_model(path)}")
-    save_archive(path, {**arrays, "more": np.zeros(2)}, meta)
-    with pytest.raises(LabSeqError, match="'more' is no part of such a model"):
-        load_model(path)
-    for key, value in {
-        "classes": [], "facts": {**meta["facts"], "predict": "x"}, "history": [{"objective": [1]}], "attributes": ["a", "a"],
-        "params": {**meta["params"], method_options(method).popitem()[0]: [1]},
-    }.items():  # fmt: skip
-        save_archive(path, arrays, {**meta, key: value})
-        with pytest.raises(LabSeqError, match=r"m.npz (is no whole|lacks parts)"):
-            pytest.fail(f"{key}: {load_model(path)}")
+def test_a_name_that_no_file_can_hold_is_named_when_it_is_saved(tmp_path):
+    model = CRF(max_iter=2).fit([["half", "\ud800"]], [["A", "B"]])
+    with pytest.raises(
+        LabSeqError, match=r"cannot write m.npz: a name has '\\ud800', which is no character; replace it"
+    ):
+        model.save(tmp_path / "m.npz")
+    assert list(tmp_path.iterdir()) == []
 
 
 ODD_TEMPLATES = [

@@ -12,7 +12,7 @@ from labseq_core.kernels import Gram, Observations
 from labseq_core.learners import sparse_gpsc as learner
 from labseq_core.progress import Recorder
 from labseq_core.scoring import kernel_features
-from labseq_core.scoring.kernel_expansion import KernelScoring
+from labseq_core.scoring.kernel_training import KernelScoring
 from labseq_core.solvers.gaussian import greedy_basis
 from labseq_core.solvers.gaussian.basis_selection import NO_PAIR, ObservationBasis, SequenceBasis
 from labseq_core.solvers.gaussian.greedy_basis import Expansion, Stopping
@@ -55,7 +55,7 @@ def slope_by_differences(made: Expansion, path) -> float:
             other.delta[r, s] += sign * step
         other.scores = made.scoring.gram.product(other.beta)
         other.squared_norm = float(np.sum(other.beta * other.scores) + made.scoring.eta * np.sum(other.delta**2))
-        other.gradient()
+        other.differentiate()
         values.append(other.objective)
     return (values[0] - values[1]) / (2 * step)
 
@@ -156,7 +156,7 @@ def test_second_derivatives_of_chosen_coordinates():
     made.beta = 0.1 * np.random.default_rng(4).normal(size=made.beta.shape)
     made.scores = made.scoring.gram.product(made.beta)
     made.squared_norm = float(np.sum(made.beta * made.scores))
-    made.gradient()
+    made.differentiate()
     none = np.empty((0, 2), dtype=int)
     paths = [
         (np.array(rows), np.array(labels), none) for rows, labels in (([0], [1]), ([0], [2]), ([1, 2, 1], [1, 0, 1]))
@@ -169,7 +169,7 @@ def test_second_derivatives_of_chosen_coordinates():
             other.beta = made.beta.copy()
             np.add.at(other.beta, (rows, labels), sign * step)
             other.scores = made.scoring.gram.product(other.beta)
-            other.gradient()
+            other.differentiate()
             slopes = other.node_slopes(np.arange(len(other.beta)))
             expected[a] += [sign * slopes[own, of].sum() / (2 * step) for own, of, _ in paths]
     np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -12,7 +12,7 @@ from labseq_core.chain import ChainStatistics
 from labseq_core.compiling.routines import parallel_from
 from labseq_core.features import EncodedSequences, encode_attributes
 from labseq_core.losses import log_loss
-from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.scoring.linear import LinearScoring, LinearWeights, RunningWeights
 from labseq_core.scoring.sparse_products import collect_batch, score_batch
 from tests.reference.features import dense
 
@@ -55,6 +55,20 @@ def test_potentials_and_gradient_are_dense_products(X, n_labels, start_stop, see
     parts += [(potentials.start, statistics.start), (potentials.stop, statistics.stop)]
     forward = sum(float(np.sum(score * statistic)) for score, statistic in parts)
     np.testing.assert_allclose(forward, weights.flat @ gradient, **SUM)
+
+
+@given(batches, st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_scores_follow_single_weights(X, n_labels, seed):
+    rng, encoded = np.random.default_rng(seed), encode_attributes(X)
+    scoring = LinearScoring(encoded, n_labels)
+    weights = scoring.weights(rng.normal(size=scoring.weights().flat.size))
+    running = RunningWeights(scoring.potentials(weights), encoded.n_attributes, scoring.entries_of)
+    for feature, step in zip(rng.integers(weights.flat.size, size=9).tolist(), rng.normal(size=9).tolist()):
+        running.update(feature, step)
+        weights.flat[feature] += step
+    anew = scoring.potentials(weights)
+    np.testing.assert_allclose(running.potentials().node, anew.node, **SUM)
+    np.testing.assert_allclose(running.potentials().edge, anew.edge, **SUM)
 
 
 def test_start_and_stop_are_zero_unless_asked_for():

@@ -6,6 +6,7 @@ from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from random import Random
 
 import numpy as np
@@ -82,10 +83,54 @@ class HiddenChain:
         with np.errstate(divide="ignore"):
             start, edge, stop = np.log(self.start), np.log(self.transition), np.log(self.stop)
         potentials = ChainPotentials(start, self.log_likelihoods(sequences), edge, stop, sequences.offsets)
-        of_states = forward_backward(potentials).node_marginals
-        members = np.array([[label == own for label in self.labels] for own in self.state_labels], dtype=np.float64)
-        of_labels = of_states @ members
+        of_labels = forward_backward(potentials).node_marginals @ self._carries
         return np.split(of_labels, sequences.offsets[1:-1])
+
+    @cached_property
+    def _carries(self) -> np.ndarray:
+        """[state, label]: 1 where the state carries the label."""
+        return np.array([[label == own for label in self.labels] for own in self.state_labels], dtype=np.float64)
+
+    def best_labellings(self, sequences: Sequences) -> list[list[str]]:
+        """The most probable labelling of each sentence given all visible values: what Viterbi decoding looks for."""
+        likelihoods = np.split(self.log_likelihoods(sequences), sequences.offsets[1:-1])
+        return [[self.labels[label] for label in self._best_labelling(rows)] for rows in likelihoods]
+
+    def _best_labelling(self, log_likelihoods: np.ndarray) -> tuple[int, ...]:
+        """Of one sentence, by a search that always goes on with the most probable beginning.
+
+        Several states may carry one label: the probability of a labelling is a sum over paths of states, so no recursion over
+        labels finds the largest. But a labelling is never more probable than its beginning: the first whole one that is the
+        most probable of all is the best, after at most 1 / P(best) beginnings of each length.
+        """
+        node = np.exp(log_likelihoods - log_likelihoods.max(axis=1, keepdims=True))  # up to a factor per position
+        # Up to a factor, last position first: [s], all that follows from a position on, and from the next on after state s.
+        ahead, onward = [node[-1] * self.stop], []
+        for own in node[-2::-1]:
+            onward.append(self.transition @ ahead[-1])
+            ahead.append(own * onward[-1] / onward[-1].max())
+        ahead, onward = ahead[::-1], onward[::-1]
+        first = self.start * ahead[0]
+        beginnings = self._by_label((), first / first.sum())
+        while True:
+            _, labels, mass = heappop(beginnings)
+            if len(labels) == len(node):
+                return labels
+            # P(next state | state here, all that is visible) = transition * ahead / onward
+            here = onward[len(labels) - 1]
+            share = np.divide(mass, here, out=np.zeros_like(mass), where=here > 0)
+            for longer in self._by_label(labels, share @ self.transition * ahead[len(labels)]):
+                heappush(beginnings, longer)
+
+    def _by_label(self, labels: tuple[int, ...], mass: np.ndarray) -> list[tuple[float, tuple[int, ...], np.ndarray]]:
+        """Beginnings that are one label longer, as a heap takes them: minus P, labels, and [s]: P of those that end in s."""
+        shares = mass @ self._carries
+        found = [
+            (-share, (*labels, label), mass * self._carries[:, label])
+            for label, share in enumerate(shares.tolist())
+            if share
+        ]
+        return sorted(found, key=lambda each: each[:2])
 
 
 def _visible(sequences: Sequences, name: str) -> list[Value]:

@@ -7,8 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from labseq_core.data.catalogue import load_dataset
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
+from labseq_core.experiments.plan.variant import TUNE, FeatureChoice, MethodChoice
+from labseq_core.experiments.results.collecting import collect
 from labseq_core.experiments.results.run_results import FIRST, SPAN_MODE
 from labseq_core.experiments.run.one_task import run_task
 from labseq_core.explain.perceptron_mistakes import mistake_bound
@@ -18,20 +20,23 @@ from labseq_core.places import datasets_directory
 LESSONS = "lessons"  # the name among the defaults
 SENTENCES = (5, 10, 20, 40, 80)  # more of them cannot be separated
 
-# An HMM may emit all attributes, each as if it were independent of the others. Best smoothing on the development part with S3:
-# labseq compare --dataset spanish-ner --features S3 --methods 'hmm:emissions=attributes:smoothing=0.1|0.01|0.001|0.0001'
 CLUES = ("S1", "S2", "S3")
-COUNTED_AND_WEIGHED = (MethodChoice("hmm", {"emissions": "attributes", "smoothing": 0.0001}), MethodChoice("crf"))
-_KEPT = ("config_hash", "dataset", "features", "label", "method", "seed", "accuracy", "span_f1", "log_loss")
+# An HMM may emit all attributes, each as if it were independent of the others.
+COUNTED_AND_WEIGHED = (MethodChoice("hmm", {"emissions": "attributes"}, TUNE), MethodChoice("crf", {}, TUNE))
+_KEPT = ("config_hash", "dataset", "features", "label", "method", "options", "seed", "accuracy", "span_f1", "log_loss")
 
 
 def clue_rows(templates: tuple[str, ...] = CLUES) -> list[dict]:
-    """What more and more clues that overlap buy a method that counts and one that weighs, on the first corpus's test part."""
+    """What more and more attributes that overlap buy a method that counts and one that weighs, both tuned on the development
+    set, on the first corpus's test set.
+    """
     rows = []
     for template in templates:
         config = ExperimentConfig(FIRST, COUNTED_AND_WEIGHED, FeatureChoice(template))
-        for task in tasks_of(config):
-            row = run_task(config, task, lambda progress: True).row
+        outcomes = {
+            number: run_task(config, task, lambda progress: True) for number, task in enumerate(tasks_of(config))
+        }
+        for row in collect(config, outcomes, {})["rows"]:
             rows.append({**{name: row[name] for name in _KEPT}, "metric_mode": SPAN_MODE})
     return rows
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from labseq_core.data.catalogue import dataset_info, load_dataset
 from labseq_core.data.sequences import Sequences
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import points_of
+from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.cost import GROWTH, DataSize
 from labseq_core.learners.registry import find_method
@@ -33,11 +34,10 @@ class Cost:
 
 def expected_cost(config: ExperimentConfig, workers: int | None = None) -> Cost:
     """workers: how many trainings go on at a time; usually as many as the local executor has."""
-    whole = data_size(config.dataset, config.features, config.sequences)
     folds = max(1, config.folds)
-    part = whole.share((folds - 1) / folds) if config.folds else whole
     by_label, megabytes, n_tasks = {}, 0.0, 0
     for choice in config.methods:
+        part = _training_size(config, choice)
         tried = [replace(choice, options={**choice.options, **point}, search={}) for point in points_of(choice)]
         fits = [*tried, *(tried[-1:] if config.folds else [])] or [choice]
         costs = [fit_cost(fit, part) for fit in fits]
@@ -47,6 +47,14 @@ def expected_cost(config: ExperimentConfig, workers: int | None = None) -> Cost:
     workers = min(workers or max(1, (os.cpu_count() or 1) - 1), n_tasks)
     seconds = START_SECONDS + (sum(by_label.values()) + n_tasks * TASK_SECONDS) / workers
     return Cost(seconds, BASE_MEGABYTES + megabytes, by_label)
+
+
+def _training_size(config: ExperimentConfig, choice: MethodChoice) -> DataSize:
+    """Of what a variant is trained on in a fold."""
+    size = data_size(config.dataset, config.features_of(choice), config.sequences)
+    size = size.share((config.folds - 1) / config.folds) if config.folds else size
+    few = choice.sequences and choice.sequences < size.sequences
+    return size.share(choice.sequences / size.sequences) if few else size
 
 
 @lru_cache(maxsize=32)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from labseq_core.experiments.plan.config import ExperimentConfig, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.variant import MethodChoice
 from labseq_core.learners.search import combinations
 
 
@@ -23,12 +24,12 @@ def tasks_of(config: ExperimentConfig) -> list[Task]:
     """Fold by fold, so that the features of a fold are made once for all methods.
 
     A search has a task for each combination. With a development part the best of them is the result; within
-    cross-validation, where a fifth of the training part was held out, one more task trains on all of it.
+    cross-validation, where a tenth of the training set was held out, one more task trains on all of it.
     """
     tasks = []
     for fold in range(max(1, config.folds)):
         for place, choice in enumerate(config.methods):
-            points = list(range(len(points_of(choice)))) if choice.search else []
+            points = list(range(len(points_of(choice)))) if choice.tried else []
             last = [None] if config.folds or not points else []
             tasks += [Task(choice.label, place, fold, point) for point in [*points, *last]]
     return tasks
@@ -36,7 +37,7 @@ def tasks_of(config: ExperimentConfig) -> list[Task]:
 
 def points_of(choice: MethodChoice) -> list[dict]:
     """The combinations of a search, each as plain options."""
-    return combinations(choice.search) if choice.search else []
+    return combinations(choice.tried) if choice.tried else []
 
 
 def searches_before(tasks: Sequence[Task]) -> list[list[int]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from labseq_core.experiments.plan.config import MethodChoice
+from dataclasses import replace
+
+from labseq_core.experiments.plan.variant import MethodChoice
 from labseq_core.experiments.results.run_results import RunResult
 from labseq_core.learners.registry import method_options
 
@@ -17,32 +19,31 @@ L1_COLUMNS = (
 )
 
 
+def l1_groups(run: RunResult) -> dict[str, list[MethodChoice]]:
+    """By a name for what the variants share: those that differ in l1 only, smallest l1 first; two values at least."""
+    groups: dict[str, list[MethodChoice]] = {}
+    known = {row["label"] for row in run.summary() if row["used_share_mean"] is not None}
+    for choice in run.config.methods:
+        if "l1" in method_options(choice.method) and "l1" not in choice.tried and choice.label in known:
+            rest = {name: value for name, value in choice.options.items() if name != "l1"}
+            groups.setdefault(replace(choice, options=rest).label, []).append(choice)
+    return {name: sorted(choices, key=_l1) for name, choices in groups.items() if len(choices) > 1}
+
+
 def l1_paths(run: RunResult) -> dict[str, list[dict]]:
     """By a name for what the models share: a row per value of l1, smallest first. Empty without two values to compare.
 
     nonzero: weights other than 0, on average over folds; share: of all weights, `parameters`.
     """
-    groups: dict[tuple, list[MethodChoice]] = {}
-    for choice in run.config.methods:
-        if "l1" in method_options(choice.method) and "l1" not in choice.search:
-            rest = tuple(sorted((name, str(value)) for name, value in choice.options.items() if name != "l1"))
-            groups.setdefault((choice.method, rest), []).append(choice)
     summary = {row["label"]: row for row in run.summary()}
-    paths = {}
-    for (method, _), choices in groups.items():
-        known = [choice for choice in choices if summary.get(choice.label, {}).get("used_share_mean") is not None]
-        rows = sorted((_row(_l1(choice), summary[choice.label]) for choice in known), key=lambda row: row["l1"])
-        if len({row["l1"] for row in rows}) > 1:
-            paths[MethodChoice(method, dict(_without_l1(choices[0]))).label] = rows
-    return paths
+    return {
+        name: [_row(_l1(choice), summary[choice.label]) for choice in choices]
+        for name, choices in l1_groups(run).items()
+    }
 
 
 def _l1(choice: MethodChoice) -> float:
     return float(choice.options.get("l1", method_options(choice.method)["l1"].default))
-
-
-def _without_l1(choice: MethodChoice) -> list[tuple]:
-    return [(name, value) for name, value in choice.options.items() if name != "l1"]
 
 
 def _row(l1: float, row: dict) -> dict:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from labseq_core.archives import LoadedArrays, load_archive, names_in, save_archive
+from labseq_core.archives import MOST_TOKENS, LoadedArrays, load_archive, names_in, save_archive
 from labseq_core.checks import LabSeqError, require
 from labseq_core.csv_text import csv_text
 from labseq_core.data.alphabet import Alphabet
@@ -17,7 +16,7 @@ from labseq_core.evaluation import AbstentionCurve, ReliabilityBin, SequenceCoun
 from labseq_core.evaluation.calibration import BINS
 from labseq_core.experiments.plan.config import MAX_FOLDS
 
-_ROUNDING = 1e-9  # of a sum of probabilities
+ROUNDING = 1e-9  # of a sum of probabilities
 COLUMNS = ("fold", "sequence", "position", "true", "predicted", "answer", "confidence")
 
 
@@ -30,23 +29,21 @@ class Predictions:
     folds: np.ndarray  # int64, (sequences,)
     truth: np.ndarray  # int32
     predicted: np.ndarray  # int32, the best labelling
-    answers: (
-        np.ndarray
-    )  # int32, the label to which the confidence belongs: the most probable one, where there are probabilities
+    answers: np.ndarray  # int32, the label to which the confidence belongs: `predicted`, but for runs of early versions
     confidence: np.ndarray  # float64: its probability, or by how much the best labelling beats the best one without it
     probability: bool  # whether confidences are probabilities
 
     @classmethod
     def of(
         cls, fold: int, truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]],
-        answers: Sequence[Sequence[str]], confidence: Sequence[np.ndarray], probability: bool,
+        confidence: Sequence[np.ndarray], probability: bool,
     ) -> Predictions:  # fmt: skip
-        names = Alphabet(sorted({label for rows in (truth, predicted, answers) for row in rows for label in row}))
-        codes = [names.encode([label for row in rows for label in row]).astype(np.int32)
-                 for rows in (truth, predicted, answers)]  # fmt: skip
+        names = Alphabet(sorted({label for rows in (truth, predicted) for row in rows for label in row}))
+        true, said = (names.encode([label for row in rows for label in row]).astype(np.int32)
+                      for rows in (truth, predicted))  # fmt: skip
         lengths = np.array([len(row) for row in truth], dtype=np.int64)
         flat = np.concatenate([np.asarray(row, dtype=np.float64) for row in confidence])
-        return cls(list(names.names), lengths, np.full(len(lengths), fold), *codes, flat, probability)
+        return cls(list(names.names), lengths, np.full(len(lengths), fold), true, said, said, flat, probability)
 
     @classmethod
     def joined(cls, parts: Iterable[Predictions]) -> Predictions:
@@ -119,13 +116,13 @@ class Predictions:
     def _checked(cls, loaded: LoadedArrays, meta: dict) -> Predictions:
         labels, probability = names_in(meta, "labels"), meta["probability"]
         require(isinstance(probability, bool), "probability is neither true nor false")
-        lengths = loaded.indices("lengths", below=2**31)
+        lengths = loaded.indices("lengths", below=MOST_TOKENS)
         require(lengths.size > 0 and bool((lengths > 0).all()), "lengths has an empty sequence")
         n_tokens = int(lengths.sum())
         folds = loaded.indices("folds", below=MAX_FOLDS, size=len(lengths))
         codes = [loaded.indices(name, len(labels), n_tokens, np.int32) for name in ("truth", "predicted", "answers")]
         confidence = loaded.floats("confidence", n_tokens, infinite=True)
-        inside = (confidence >= 0.0) & (confidence <= 1.0 + _ROUNDING) if probability else ~np.isnan(confidence)
+        inside = (confidence >= 0.0) & (confidence <= 1.0 + ROUNDING) if probability else ~np.isnan(confidence)
         require(
             bool(inside.all()),
             f"confidence holds what is no {'probability' if probability else 'difference of scores'}",
@@ -135,11 +132,10 @@ class Predictions:
 
 
 def archive_bytes(save) -> bytes:
-    """What `save(path)` writes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "archive.npz"
-        save(path)
-        return path.read_bytes()
+    """What `save(path)` writes; in memory, so that a full disk does not make a training fail."""
+    archive = io.BytesIO()
+    save(archive)
+    return archive.getvalue()
 
 
 def predictions_csv(by_label: dict[str, Predictions], **about: object) -> str:

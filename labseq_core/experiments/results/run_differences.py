@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from labseq_core.experiments.plan.config import ExperimentConfig, MethodChoice, shown_value
+from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.variant import MethodChoice, shown_value
 from labseq_core.experiments.results.run_results import RunResult
 from labseq_core.learners.options import SEED
 from labseq_core.learners.registry import find_method, method_options
@@ -18,7 +19,8 @@ def config_entries(config: ExperimentConfig) -> dict[str, str]:
     entries = {
         "corpus": config.dataset,
         "training sequences": str(config.sequences) if config.sequences else "all",
-        "split": f"{config.folds} folds" if config.folds else "train and test part",
+        "split": f"{config.folds} folds" if config.folds else "training and test set",
+        "tested on": config.test_dataset or config.dataset,
         "seed": str(config.seed),
         "temperature from development data": shown_value(config.calibrate),
         "features": features.template,
@@ -38,10 +40,11 @@ def config_entries(config: ExperimentConfig) -> dict[str, str]:
 
 
 def _options(choice: MethodChoice, seed: int) -> dict[str, str]:
-    values = {}
+    values = {"decoding": choice.decoding, "features": choice.features.label if choice.features else "those of the run"}
+    values |= {"sequences": str(choice.sequences or "all"), "noise": shown_value(choice.noise)}
     for name, option in method_options(choice.method).items():
-        if name in choice.search:
-            values[name] = "best of " + ", ".join(map(shown_value, choice.search[name]))
+        if name in choice.tried:
+            values[name] = "best of " + ", ".join(map(shown_value, choice.tried[name]))
         else:
             usual = seed if name == SEED.name else option.plain(option.default)
             values[name] = shown_value(choice.options.get(name, usual))

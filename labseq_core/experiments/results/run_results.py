@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from labseq_core.archives import load_archive, save_archive
+from labseq_core.archives import LoadedArrays, load_archive, names_in, save_archive
 from labseq_core.csv_text import table_csv
 from labseq_core.evaluation.registry import metrics_of
 from labseq_core.experiments.plan.config import ExperimentConfig
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.experiments.results.predictions import Predictions
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.places import datasets_directory
 
 # Spans count as conlleval counts them; labels that are not BIO have no spans, each token counts by itself.
 SPAN_MODE, TOKEN_MODE = "conlleval", "token"
+IMPORTED = "imported, not recomputed"  # wherever a run is shown that came from a file
 
 
 @dataclass(frozen=True)
@@ -39,20 +42,26 @@ class RunResult:
     searches: list[dict] = field(default_factory=list)
     # Methods that could not be trained: label, fold, error. They are in none of the tables.
     failures: list[dict] = field(default_factory=list)
+    imported: bool = False  # from a file: whether its numbers are true, nobody here knows
 
     @classmethod
-    def of(cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, metrics: dict) -> RunResult:
+    def of(
+        cls, run_id: str, config: ExperimentConfig, versions: dict, created: float, metrics: dict, imported: bool = False
+    ) -> RunResult:  # fmt: skip
         rows = [{"run_id": run_id, **row} for row in metrics["rows"]]
         rest = {name: metrics[name] for name in ("data_hash", "per_label", "confusion", "examples")}
         more = {name: metrics.get(name, []) for name in ("searches", "failures")}
-        return cls(run_id, config, versions, created, rows=rows, **rest, **more)
+        return cls(run_id, config, versions, created, rows=rows, imported=imported, **rest, **more)
 
     def summary(self) -> list[dict]:
         """Per method the mean over folds and its standard error (None for a single split)."""
         summary = []
         for label in dict.fromkeys(row["label"] for row in self.rows):
             own = [row for row in self.rows if row["label"] == label]
-            entry = {"label": label, "method": own[0]["method"], "folds": len(own)}
+            decoding = self.config.variant(label).decoding
+            entry = {"label": label, "method": own[0]["method"], "decode": decoding, "folds": len(own)}
+            entry["used_of"] = own[0].get("used_of", "")
+            entry["n_used_mean"], _ = _mean_and_error([_parameters_used(row) for row in own])
             for name in (metric.name for metric in metrics_of()):
                 values = [row[name] for row in own if row.get(name) is not None]
                 entry[f"{name}_mean"], entry[f"{name}_se"] = _mean_and_error(values)
@@ -60,12 +69,16 @@ class RunResult:
         return summary
 
     def about(self) -> dict:
-        """What every table that is saved says of itself: of which run it is, its seed, how scores were counted and on what."""
+        """What every table that is saved says of itself: of which run it is, its seed, how scores were counted and on what, and
+        how labels were decoded.
+        """
         spans = any(row.get("span_f1") is not None for row in self.rows)
         mode = SPAN_MODE if spans else TOKEN_MODE
         return {
             "run_id": self.run_id, "config_hash": self.config.hash, "seed": self.config.seed, "metric_mode": mode,
             "scored_on": f"{self.config.folds} folds" if self.config.folds else "test part",
+            **({"imported": IMPORTED} if self.imported else {}),
+            "decoding": decoding_line(self.config.methods),
         }  # fmt: skip
 
     def csv(self) -> str:
@@ -96,6 +109,12 @@ class RunResult:
 def timed_metrics() -> list[str]:
     """The columns that are different each time."""
     return [metric.name for metric in metrics_of("timing")]
+
+
+def _parameters_used(row: Mapping) -> float:
+    """Parameters of a model without weights of features that are 0; what has no features keeps what it uses only."""
+    share = row["used_share"] if row.get("used_of", "").endswith("features") else None
+    return row["n_parameters"] * (1.0 if share is None else share)
 
 
 def _mean_and_error(values: list[float]) -> tuple[float | None, float | None]:
@@ -158,8 +177,11 @@ def default_predictions(name: str) -> dict[str, Predictions]:
     """What the methods of a default result said, by label."""
     if not _predictions_path(name).is_file():
         return {}
-    arrays, meta = load_archive(_predictions_path(name))
-    return {label: Predictions.from_bytes(arrays[str(place)].tobytes()) for place, label in enumerate(meta["labels"])}
+    arrays, meta = load_archive(_predictions_path(name), "predictions", f"run 'labseq defaults {name}'")
+    loaded = LoadedArrays(arrays)
+    packed = {label: loaded.indices(str(n), 2**8, dtype=np.uint8) for n, label in enumerate(names_in(meta, "labels"))}
+    loaded.require_all_taken("predictions")
+    return {label: Predictions.from_bytes(data.tobytes()) for label, data in packed.items()}
 
 
 def _predictions_path(name: str) -> Path:

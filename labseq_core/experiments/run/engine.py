@@ -13,80 +13,25 @@ import threading
 import time
 import traceback
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from functools import partial
 
 from labseq_core.checks import LabSeqError
 from labseq_core.data.uploads import is_upload, stored_upload
 from labseq_core.experiments.plan.config import ExperimentConfig
-from labseq_core.experiments.plan.tasks import Task, best_point, searches_before, tasks_of
+from labseq_core.experiments.plan.tasks import searches_before, tasks_of
 from labseq_core.experiments.results.collecting import beaten_tasks, collect
 from labseq_core.experiments.results.training_curves import add_points
+from labseq_core.experiments.run.active_run import KINDS, ActiveRun, artefact_name, fresh_columns
 from labseq_core.experiments.run.executors import Executor, Job, WorkerLost
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
 from labseq_core.experiments.run.retries import ATTEMPTS
+from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged
 from labseq_core.experiments.store.owners import Owner
-from labseq_core.experiments.store.run_store import RunStore, StoreDamaged
+from labseq_core.experiments.store.run_search import ACTIVE
+from labseq_core.experiments.store.run_store import RunStore
 
-KINDS = ("predictions", "model")  # of blobs that a task may have
-_TICK, _WRITE_EVERY = 1.0, 0.25  # seconds
-
-
-@dataclass(eq=False)
-class _Run:
-    """A run that is waiting or at work."""
-
-    id: str
-    row: dict  # as it was put into the store
-    config: ExperimentConfig
-    tasks: list[Task]
-    needs: list[list[int]]  # for each task those whose results it needs
-    outcomes: dict[int, TaskOutcome] = field(default_factory=dict)
-    failures: dict[int, str] = field(default_factory=dict)
-    lost: dict[int, int] = field(default_factory=dict)  # how many workers died over a task
-    progress: dict[int, dict] = field(default_factory=dict)  # columns of the tasks
-    changed: set[int] = field(default_factory=set)  # tasks that the store does not know as they are
-    unsaved: set[int] = field(default_factory=set)  # finished ones of them
-    dropped: set[int] = field(default_factory=set)  # tasks whose blobs the store must not keep
-    at_work: dict[int, str] = field(default_factory=dict)  # number -> job
-    state: str = "queued"
-    note: str | None = None
-    error: str | None = None
-    cancelled: bool = False
-    metrics: dict | None = None
-
-    @property
-    def over(self) -> bool:
-        return self.state not in ("queued", "running")
-
-    def ready(self) -> list[int]:
-        """Tasks that could begin now."""
-        if self.cancelled or self.over:
-            return []
-        rest = [n for n in range(len(self.tasks)) if n not in self.outcomes and n not in self.failures]
-        return [n for n in rest if n not in self.at_work and all(before in self.outcomes for before in self.needs[n])]
-
-    def chosen(self, number: int) -> int | None:
-        """The best combination of the search that a task waits for."""
-        scores = {self.tasks[n].point: self.outcomes[n].tried["score"] for n in self.needs[number]}
-        return best_point(scores) if scores else None
-
-    def forget_beaten(self) -> None:
-        """A search may have hundreds of models; only one can be the best, and only the best so far may become it."""
-        for number in beaten_tasks(self.tasks, self.outcomes):
-            if self.outcomes[number].row is not None:
-                self.outcomes[number] = self.outcomes[number].beaten()
-                self.unsaved.add(number)
-                self.dropped.add(number)
-
-    def lacks_its_result(self, number: int) -> bool:
-        """Whether a task whose scores may count for its method has none."""
-        return self.outcomes[number].row is None and not (self.config.folds and self.tasks[number].point is not None)
-
-    @property
-    def fraction(self) -> float:
-        parts = [1.0 if n in self.outcomes else self.progress[n]["fraction"] for n in range(len(self.tasks))]
-        return sum(parts) / len(parts)
+_TICK, _WRITE_EVERY, _LOOK_AGAIN = 1.0, 0.25, 0.05  # seconds
+_CANCEL_WITHIN = 10.0  # seconds; an executor stops a job within two, and another process looks every second
 
 
 class Engine:
@@ -96,13 +41,15 @@ class Engine:
         self.store, self.executor = store, executor
         self.owner = Owner(store.path)
         self.trouble: str | None = None  # why the store cannot be written, while it cannot
-        self._runs: dict[str, _Run] = {}  # in the order of their submission
+        self.ids: set[str] = set()  # of the runs that it has, those included that begin in a moment
+        self._runs: dict[str, ActiveRun] = {}  # in the order of their submission
         self._waiting: list[str] = []  # replaced, never changed: other threads read it
         self._inbox: queue.SimpleQueue = queue.SimpleQueue()
         self._job_numbers = itertools.count()
         self._written = self._ticked = 0.0
         self._over = threading.Event()
-        threading.Thread(target=self._loop, name="labseq-engine", daemon=True).start()
+        self._thread = threading.Thread(target=self._loop, name="labseq-engine", daemon=True)
+        self._thread.start()
 
     # Called by other threads
 
@@ -111,26 +58,44 @@ class Engine:
         tasks = tasks_of(config)
         fresh = [{"label": task.label, "fold": task.fold, "point": task.point} for task in tasks]
         self.owner.hold()
-        if self.store.claim({**row, "id": run_id}, fresh, self.owner.token):
-            run = _Run(run_id, row, config, tasks, searches_before(tasks))
-            run.progress = {number: _fresh() for number in range(len(tasks))}
-            self._recall(run)
+        if self._claim({**row, "id": run_id}, fresh):
+            run = ActiveRun(run_id, row, config, tasks, searches_before(tasks))
+            self.ids.add(run_id)
+            try:
+                self._recall(run)
+            except LabSeqError:  # the store has just been damaged: what cannot be read is trained again
+                run = ActiveRun(run_id, row, config, tasks, searches_before(tasks))
             self._inbox.put(partial(self._begin, run))
 
-    def _recall(self, run: _Run) -> None:
+    def _claim(self, row: dict, tasks: list[dict]) -> bool:
+        """Whether it is for this process to do. A run that is just being cancelled is waited for, and begun again."""
+        give_up = time.monotonic() + _CANCEL_WITHIN
+        while not self.store.claim(row, tasks, self.owner.token):
+            known = self.store.get(row["id"])
+            if known is None or known["state"] == "done" or (known["state"] in ACTIVE and not known["cancelling"]):
+                return False
+            if time.monotonic() > give_up:
+                raise LabSeqError(f"run {row['id']} is still being cancelled; try again in a moment")
+            time.sleep(_LOOK_AGAIN)
+        return True
+
+    def _recall(self, run: ActiveRun) -> None:
         """What an interrupted run had found; of a combination that was beaten no model is read."""
         finished = [row for row in self.store.tasks(run.id, outcomes=True) if row["outcome"] is not None]
         run.outcomes = {row["number"]: TaskOutcome(row["outcome"]) for row in finished}
-        run.progress |= {row["number"]: {name: row[name] for name in _fresh()} for row in finished}
+        run.progress |= {row["number"]: {name: row[name] for name in fresh_columns()} for row in finished}
         run.forget_beaten()
         for number in set(run.outcomes).difference(beaten_tasks(run.tasks, run.outcomes)):
             names = {kind: artefact_name(kind, number) for kind in KINDS}
-            blobs = {kind: self.store.artefact(run.id, name) for kind, name in names.items()}
+            blobs: dict[str, bytes | None] = {}
+            with contextlib.suppress(RunDamaged):
+                blobs = {kind: self.store.artefact(run.id, name) for kind, name in names.items()}
             own = {kind: data for kind, data in blobs.items() if data is not None}
             run.outcomes[number] = TaskOutcome(run.outcomes[number].facts, own)
-            if run.lacks_its_result(number):  # it was taken for beaten by some other rule: it is trained again
+            # It was taken for beaten by some other rule, or what it said is lost or damaged: it is trained again.
+            if run.lacks_its_result(number):
                 del run.outcomes[number]
-                run.progress[number] = _fresh()
+                run.progress[number] = fresh_columns()
 
     def cancel(self, run_id: str) -> None:
         self._inbox.put(partial(self._cancel, run_id))
@@ -144,7 +109,9 @@ class Engine:
         """Stop everything; runs that are at work are then dead, and can be gone on with."""
         self._over.set()
         self._inbox.put(lambda: None)
+        self._thread.join(_CANCEL_WITHIN)  # it may be writing
         self.executor.close()
+        self.owner.release()
 
     # The engine's own thread
 
@@ -172,16 +139,30 @@ class Engine:
         return any(run.changed or run.over for run in self._runs.values())
 
     def _tick(self) -> None:
-        try:
+        with contextlib.suppress(LabSeqError, OSError):
             self.owner.hold()
-            wanted = self.store.cancelling(self.owner.token)  # by other processes
-        except (LabSeqError, OSError):
-            wanted = []
-        for run_id in wanted:
-            self._cancel(run_id)
+            known = self.store.owned(self.owner.token)
+            for run_id, cancelled in known.items():
+                if cancelled:
+                    self._cancel(run_id)
+            for run in self._runs.values():
+                if run.id not in known and not run.over:
+                    run.changed.add(0)  # the store was removed: it is written anew, also while nothing happens
         self.executor.tick()
+        if cause := self.executor.trouble():
+            for run in self._runs.values():
+                self._interrupt(run, cause)
 
-    def _begin(self, run: _Run) -> None:
+    def _interrupt(self, run: ActiveRun, cause: str) -> None:
+        """What was at work is lost; the run can be resumed, and has what it had finished."""
+        if run.over:
+            return
+        run.progress |= {number: fresh_columns() for number in run.at_work}
+        run.changed |= run.at_work.keys()
+        run.at_work = {}
+        run.state, run.error = ("cancelled", None) if run.cancelled else ("failed", cause)
+
+    def _begin(self, run: ActiveRun) -> None:
         self._runs[run.id] = run
         self._end_if_complete(run)
 
@@ -207,7 +188,7 @@ class Engine:
         if not busy and free <= 0:
             self._say(ready[0][0], f"waiting for workers of the {self.executor.name}")
 
-    def _start(self, run: _Run, number: int) -> None:
+    def _start(self, run: ActiveRun, number: int) -> None:
         job_id = f"{run.id}-{number}-{next(self._job_numbers)}"
         try:
             travels = self.executor.remote and is_upload(run.config.dataset)
@@ -218,19 +199,19 @@ class Engine:
         job = Job(job_id, run.config.to_dict(), number, run.chosen(number), run.row["versions"], upload)
         run.at_work[number] = job_id
         run.state, run.note = "running", None
-        run.progress[number] = {**_fresh(), "state": "running"}
+        run.progress[number] = {**fresh_columns(), "state": "running"}
         run.changed.add(number)
         try:
             future = self.executor.submit(
                 job, lambda event: self._inbox.put(partial(self._hear, run, number, job_id, event))
             )
-        except Exception:  # no process can be started, a scheduler has gone
+        except Exception as problem:  # no process can be started, a scheduler has gone
             traceback.print_exc()
             future = Future()
-            future.set_exception(WorkerLost())
+            future.set_exception(WorkerLost(f"it could not be started ({problem})"))
         future.add_done_callback(lambda done: self._inbox.put(partial(self._finish, run, number, job_id, done)))
 
-    def _hear(self, run: _Run, number: int, job_id: str, event: dict) -> None:
+    def _hear(self, run: ActiveRun, number: int, job_id: str, event: dict) -> None:
         if run.at_work.get(number) != job_id:
             return
         if "note" in event:
@@ -242,12 +223,12 @@ class Engine:
         known["fraction"] = event["fraction"]
         run.changed.add(number)
 
-    def _say(self, run: _Run, note: str | None) -> None:
+    def _say(self, run: ActiveRun, note: str | None) -> None:
         if run.note != note:
             run.note = note
             run.changed.add(0)
 
-    def _finish(self, run: _Run, number: int, job_id: str, done: Future) -> None:
+    def _finish(self, run: ActiveRun, number: int, job_id: str, done: Future) -> None:
         if run.at_work.get(number) != job_id:
             return
         del run.at_work[number]
@@ -261,16 +242,16 @@ class Engine:
             self._fail(run, number, str(problem))
         elif isinstance(problem, WorkerLost) and not run.cancelled:
             run.lost[number] = run.lost.get(number, 0) + 1
-            run.progress[number] = _fresh()
+            run.progress[number] = fresh_columns()
             if run.lost[number] >= ATTEMPTS:
-                cause = f"the training process ended unexpectedly {ATTEMPTS} times; it may have run out of memory"
+                cause = f"the training process ended unexpectedly {ATTEMPTS} times; the last time {problem}"
                 self._fail(run, number, cause)
         elif not isinstance(problem, (Cancelled, WorkerLost)):
             self._fail(run, number, f"internal error ({type(problem).__name__})")
         run.changed.add(number)
         self._end_if_complete(run)
 
-    def _fail(self, run: _Run, number: int, error: str) -> None:
+    def _fail(self, run: ActiveRun, number: int, error: str) -> None:
         """The method cannot be trained: its other folds are left out too."""
         method = run.tasks[number].method
         for other, task in enumerate(run.tasks):
@@ -280,7 +261,7 @@ class Engine:
                 run.changed.add(other)
         self._end_if_complete(run)
 
-    def _end_if_complete(self, run: _Run) -> None:
+    def _end_if_complete(self, run: ActiveRun) -> None:
         if run.at_work or run.over:
             return
         if run.cancelled:
@@ -308,14 +289,18 @@ class Engine:
                 self._write_run(run)
             except StoreDamaged:  # a new one has been begun: everything known goes into it
                 continue
+            except RunDamaged:  # what the disk has changed is written again
+                run.lost_in_store = True
+                continue
             except LabSeqError as problem:
                 self.trouble = str(problem)
                 return
             self.trouble = None
             if run.over:
                 del self._runs[run.id]
+                self.ids.discard(run.id)
 
-    def _write_run(self, run: _Run) -> None:
+    def _write_run(self, run: ActiveRun) -> None:
         columns = {"state": run.state, "note": run.note, "error": run.error, "fraction": run.fraction}
         if run.over:
             columns |= {"finished": time.time(), "metrics": run.metrics}
@@ -325,14 +310,14 @@ class Engine:
         for number in unsaved:
             tasks[number]["outcome"] = run.outcomes[number].facts
         names = [artefact_name(kind, number) for number in dropped for kind in KINDS]
-        if self.store.update(run.id, tasks, _blobs(run, unsaved), names, **columns):
+        if not run.lost_in_store and self.store.update(run.id, tasks, run.blobs(unsaved), names, **columns):
             run.changed -= changed
             run.unsaved -= unsaved
             run.dropped -= dropped
         else:
             self._write_anew(run, columns)
 
-    def _write_anew(self, run: _Run, columns: dict) -> None:
+    def _write_anew(self, run: ActiveRun, columns: dict) -> None:
         """The store was removed, or set aside: all that this process knows of the run goes into the new one."""
         tasks = []
         for number, task in enumerate(run.tasks):
@@ -340,21 +325,7 @@ class Engine:
             if number in run.outcomes:
                 row["outcome"] = run.outcomes[number].facts
             tasks.append(row)
+        self.owner.hold()  # whose file may have gone too: nobody may take the run for dead
         row = {**run.row, "id": run.id, "owner": self.owner.token, **columns}
-        self.store.insert(row, tasks, _blobs(run, set(run.outcomes)))
-        run.changed, run.unsaved, run.dropped = set(), set(), set()
-
-
-def _fresh() -> dict:
-    return {"state": "queued", "fraction": 0.0, "iteration": 0, "objective": None, "curve": []}
-
-
-def _blobs(run: _Run, numbers: set[int]) -> dict[str, bytes]:
-    return {
-        artefact_name(name, number): data for number in numbers for name, data in run.outcomes[number].blobs.items()
-    }
-
-
-def artefact_name(kind: str, number: int) -> str:
-    """How a blob of a task is called among the artefacts of its run."""
-    return f"{kind}.{number}"
+        self.store.insert(row, tasks, run.blobs(set(run.outcomes)))
+        run.changed, run.unsaved, run.dropped, run.lost_in_store = set(), set(), set(), False

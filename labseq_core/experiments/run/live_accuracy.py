@@ -27,20 +27,22 @@ Clock = Callable[[], float]
 class LiveAccuracy:
     """Asked at every step of a fit, it answers now and then. Begin the fit when it is made.
 
-    clock: time as people see it;   work: the processor's time of this thread, which other processes cannot stretch.
+    decode: as `predict` takes it;   clock: time as people see it;
+    work: the processor's time of this thread, which other processes cannot stretch.
     """
 
     def __init__(
         self,
         encoded: EncodedSequences,
         labels: Sequence[Sequence[str]],
+        decode: str | None = None,
         clock: Clock = time.perf_counter,
         work: Clock = time.thread_time,
     ):
         self._places = sample_places(np.diff(encoded.offsets))
         self._sample = encoded.select(self._places)
         self._labels = [labels[place] for place in self._places]
-        self._clock, self._work = clock, work
+        self._decode, self._clock, self._work = decode, clock, work
         self._begun = self._last = clock()
         self._work_begun = work()
         self._spent = 0.0  # of work
@@ -84,7 +86,7 @@ class LiveAccuracy:
     def _predicted(self, progress: Progress, encoded: EncodedSequences) -> tuple[list[list[str]], float]:
         """Labels, and the work that they took."""
         begin = self._work()
-        predicted = progress.predict(encoded)
+        predicted = progress.predict(encoded, self._decode)
         return predicted, self._work() - begin
 
     def of_all(self, predicted: Sequence[Sequence[str]]) -> float | None:

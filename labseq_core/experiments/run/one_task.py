@@ -10,22 +10,25 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from labseq_core.chain import ChainPotentials
+from labseq_core.checks import LabSeqError
 from labseq_core.data.catalogue import dataset_info, load_dataset
+from labseq_core.data.label_noise import with_label_noise
 from labseq_core.data.sequences import Sequences
 from labseq_core.data.splitting import k_folds
-from labseq_core.evaluation import fit_temperature, marginals_at, top_labels
+from labseq_core.evaluation import fit_temperature, marginals_at
 from labseq_core.evaluation.calibration import Probabilities
 from labseq_core.evaluation.label_pairs import LabelPairs, pair_up
 from labseq_core.evaluation.registry import Tested
 from labseq_core.evaluation.resources import ModelSize, Timing
 from labseq_core.evaluation.token import confusion_of
-from labseq_core.experiments.plan.config import ExperimentConfig, FeatureChoice, MethodChoice
+from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import Task, points_of
+from labseq_core.experiments.plan.variant import FeatureChoice, MethodChoice
 from labseq_core.experiments.results.predictions import Predictions, archive_bytes
 from labseq_core.experiments.run.live_accuracy import LiveAccuracy
 from labseq_core.experiments.run.memory import peak_megabytes, reset_peak
 from labseq_core.explain.confidence import Answers, answers
-from labseq_core.explain.sparsity import used_share
+from labseq_core.explain.sparsity import used_of, used_share
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import SequenceLearner
 from labseq_core.learners.registry import make_learner, method_options
@@ -70,20 +73,20 @@ def run_task(config: ExperimentConfig, task: Task, report: Report, chosen: int |
     choice = config.methods[task.method]
     point = task.point if task.point is not None else chosen
     values = {} if point is None else points_of(choice)[point]
-    parts = _prepare(config, task.fold)
+    parts = _prepare(config, choice, task.fold)
     learner = _made(choice, {**choice.options, **values}, config.seed)
     reset_peak()
     if task.point is not None and parts.dev is None:
         return TaskOutcome(
-            {"data_hash": data_hash(config.dataset), "tried": _held_out_score(learner, values, parts, report)}
+            {"data_hash": data_hash_of(config), "tried": _held_out_score(learner, choice, values, parts, report)}
         )
-    fit = _Fit(learner, report)
+    fit = _Fit(learner, report, choice.decoding)
     watched = parts.dev if choice.watches_development else None
     fit.run(parts.encoded, parts.train.labels, parts.held_out, dev=watched)
-    facts, development, dev_scores = {"data_hash": data_hash(config.dataset)}, None, None
+    facts, development, dev_scores = {"data_hash": data_hash_of(config)}, None, None
     if parts.dev is not None:
         dev_scores = learner._batch(parts.encoded_dev)
-        predicted = learner._predict_by(lambda encoded: dev_scores, parts.encoded_dev)
+        predicted = learner._predict_by(lambda encoded: dev_scores, parts.encoded_dev, choice.decoding)
         fit.end(predicted)
         development = pair_up(parts.dev.labels, predicted)
         if task.point is not None:
@@ -101,8 +104,8 @@ def _made(choice: MethodChoice, options: dict, seed: int) -> SequenceLearner:
 class _Fit:
     """A fit seen from outside: tells how far it is and how accurate, and raises `Cancelled` out of it when asked to stop."""
 
-    def __init__(self, learner: SequenceLearner, report: Report):
-        self.learner, self.report = learner, report
+    def __init__(self, learner: SequenceLearner, report: Report, decode: str):
+        self.learner, self.report, self.decode = learner, report, decode
         self.seconds = 0.0  # that training took
         self._last: Progress | None = None
 
@@ -114,7 +117,7 @@ class _Fit:
         dev: Sequences | None = None,
     ) -> None:
         """Train. held_out: features and labels of other sequences, on which the accuracy is followed."""
-        self._live, begin = LiveAccuracy(*held_out), time.perf_counter()
+        self._live, begin = LiveAccuracy(*held_out, self.decode), time.perf_counter()
         self.learner.fit(encoded, labels, dev=dev, callback=self._hear)
         self.seconds = time.perf_counter() - begin - self._live.seconds
 
@@ -136,13 +139,15 @@ class _Fit:
             raise Cancelled
 
 
-def _held_out_score(learner: SequenceLearner, values: dict, parts: _Parts, report: Report) -> dict:
-    """A combination within cross-validation: trained without a fifth of the training part, scored on it."""
+def _held_out_score(
+    learner: SequenceLearner, choice: MethodChoice, values: dict, parts: _Parts, report: Report
+) -> dict:
+    """A combination within cross-validation: trained without a tenth of the training set, scored on it."""
     inside, outside = held_out(len(parts.train))
-    labels, fit = parts.train.labels, _Fit(learner, report)
+    labels, fit = parts.train.labels, _Fit(learner, report, choice.decoding)
     others, truth = parts.encoded.select(outside), [labels[place] for place in outside]
     fit.run(parts.encoded.select(inside), [labels[place] for place in inside], (others, truth))
-    predicted = learner.predict(others)
+    predicted = learner.predict(others, choice.decoding)
     fit.end(predicted)
     score = search_score(truth, predicted)
     return {**values, "score": score, "seconds": fit.seconds}
@@ -155,15 +160,17 @@ def _tested(
     """The scores of a trained model, and what pages want of it."""
     learner, test, choice = fit.learner, parts.test, config.methods[task.method]
     begin = time.perf_counter()
-    predicted = learner.predict(parts.encoded_test)
+    predicted = learner.predict(parts.encoded_test, choice.decoding)
     predict_seconds = time.perf_counter() - begin
     if parts.dev is None:
         fit.end(predicted)
-    said, temperature = _answers(config, learner, parts, dev_scores)
-    kept = Predictions.of(task.fold, test.labels, predicted, said.predicted, said.confidence, said.probability)
+    said, temperature = _answers(config, learner, parts, predicted, dev_scores)
+    kept = Predictions.of(task.fold, test.labels, predicted, said.confidence, said.probability)
     tested = Tested(
         labels=pair_up(test.labels, predicted),
-        probabilities=Probabilities.of(test.labels, said.marginals, said.classes) if said.probability else None,
+        probabilities=Probabilities.of(test.labels, said.marginals, said.classes, predicted)
+        if said.probability
+        else None,
         confidence=kept.abstention(),
         development=development,
         model=ModelSize(parts.encoded.n_attributes, learner.n_parameters_, used_share(learner), learner.n_bytes_),
@@ -172,10 +179,12 @@ def _tested(
     facts["row"] = {
         "config_hash": config.hash,
         "dataset": config.dataset,
-        "features": config.features.label,
+        "features": config.features_of(choice).label,
         "label": choice.label,
         "method": choice.method,
         "options": json.dumps(_options(choice, learner), sort_keys=True),
+        "decode": choice.decoding,
+        "noise": choice.noise,
         "fold": task.fold,
         "seed": config.seed,
         **tested.scores("labels", "spans"),
@@ -183,7 +192,9 @@ def _tested(
         "n_sequences": len(test),
         **tested.scores("probabilities", "confidence", "development"),
         "temperature": temperature,
+        "n_train_sequences": len(parts.train),
         "n_train_tokens": parts.train.n_tokens,
+        "used_of": used_of(learner),
         **tested.scores("model", "timing"),
     }
     confusion = confusion_of(tested.labels)
@@ -200,22 +211,23 @@ def _tested(
 
 def _options(choice: MethodChoice, learner: SequenceLearner) -> dict:
     """The options that differ from the defaults, those that a search chose, and the seed, as JSON has them."""
-    names = {*choice.options, *choice.search} | ({"seed"} & method_options(choice.method).keys())
+    names = {*choice.options, *choice.tried} | ({"seed"} & method_options(choice.method).keys())
     specs = method_options(choice.method)
     return {name: specs[name].plain(getattr(learner, name)) for name in names}
 
 
 def _answers(
-    config: ExperimentConfig, learner: SequenceLearner, parts: _Parts, dev_scores: ChainPotentials | None
-) -> tuple[Answers, float | None]:
-    """What the model says of each token of the test part and how sure it is; with `calibrate` at the temperature that is
-    best on the development part, which makes probabilities of any scores.
+    config: ExperimentConfig, learner: SequenceLearner, parts: _Parts, predicted: list[list[str]],
+    dev_scores: ChainPotentials | None,
+) -> tuple[Answers, float | None]:  # fmt: skip
+    """How sure the model is of each label it gave; with `calibrate` at the temperature that is best on the development set,
+    which makes probabilities of any scores.
     """
     if not config.calibrate:
-        return answers(learner, parts.encoded_test), None
+        return answers(learner, parts.encoded_test, predicted), None
     temperature = fit_temperature(list(dev_scores), parts.dev.labels, learner.classes_).temperature
     marginals = marginals_at(learner.potentials(parts.encoded_test), temperature)
-    return Answers(*top_labels(marginals, learner.classes_), True, marginals, list(learner.classes_)), temperature
+    return Answers.of_marginals(predicted, marginals, learner.classes_), temperature
 
 
 @dataclass(frozen=True)
@@ -238,26 +250,26 @@ class _Parts:
         return self.encoded_dev, self.dev.labels
 
 
-def training_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, list[list[str]]]:
-    """What the methods of a run were trained on: features and labels."""
-    parts = _prepare(config, fold)
+def training_data(config: ExperimentConfig, label: str, fold: int = 0) -> tuple[EncodedSequences, list[list[str]]]:
+    """What a variant of a run was trained on: features and labels."""
+    parts = _prepare(config, config.variant(label), fold)
     return parts.encoded, parts.train.labels
 
 
-def training_tokens_of(config: ExperimentConfig, fold: int = 0) -> list[list[str]]:
-    """The words of the same sequences."""
-    return _prepare(config, fold).train.tokens
+def training_tokens_of(config: ExperimentConfig, label: str, fold: int = 0) -> list[list[str]]:
+    """The tokens of the same sequences."""
+    return _prepare(config, config.variant(label), fold).train.tokens
 
 
-def scored_data(config: ExperimentConfig, fold: int = 0) -> tuple[EncodedSequences, Sequences]:
-    """What the models of a fold are scored on: features, and the sequences themselves."""
-    parts = _prepare(config, fold)
+def scored_data(config: ExperimentConfig, label: str, fold: int = 0) -> tuple[EncodedSequences, Sequences]:
+    """What the model of a variant is scored on in a fold: features, and the sequences themselves."""
+    parts = _prepare(config, config.variant(label), fold)
     return parts.encoded_test, parts.test
 
 
 def scored_part(config: ExperimentConfig, fold: int = 0) -> Sequences:
     """What the models of a fold are scored on."""
-    return _split(config.dataset, config.sequences, config.folds, config.seed, fold)[2]
+    return _split(*_split_of(config, fold))[2]
 
 
 def scored_parts(config: ExperimentConfig) -> list[Sequences]:
@@ -265,26 +277,36 @@ def scored_parts(config: ExperimentConfig) -> list[Sequences]:
     return [scored_part(config, fold) for fold in range(max(1, config.folds))]
 
 
-def _prepare(config: ExperimentConfig, fold: int) -> _Parts:
-    """Parts and features of a fold; kept for the next method on the same fold."""
-    return _prepare_once(config.features, config.dataset, config.sequences, config.folds, config.seed, fold)
+def _split_of(config: ExperimentConfig, fold: int) -> tuple[str, str, int, int, int, int]:
+    return config.dataset, config.test_dataset, config.sequences, config.folds, config.seed, fold
 
 
-@lru_cache(maxsize=1)
-def _prepare_once(features: FeatureChoice, *split) -> _Parts:
+def _prepare(config: ExperimentConfig, choice: MethodChoice, fold: int) -> _Parts:
+    """Data and features of a variant in a fold; features are kept for the next variant that has the same."""
+    split = _split_of(config, fold)
+    parts = _prepare_once(config.features_of(choice), choice.sequences, split)
+    return replace(parts, train=with_label_noise(parts.train, choice.noise, config.seed)) if choice.noise else parts
+
+
+@lru_cache(maxsize=2)
+def _prepare_once(features: FeatureChoice, sequences: int, split: tuple) -> _Parts:
     train, dev, test = _split(*split)
+    if sequences:
+        train = train.select(range(min(sequences, len(train))))
     template = features.make()
     encoded = template.encode(train)
     return _Parts(train, test, dev, encoded, template.encode(test, encoded.vocabulary))
 
 
 def _split(
-    name: str, sequences: int, folds: int, seed: int, fold: int
+    name: str, tested: str, sequences: int, folds: int, seed: int, fold: int
 ) -> tuple[Sequences, Sequences | None, Sequences]:
-    """Training, development and test part, without columns that restate the label."""
+    """Training, development and test set, without columns that restate the label."""
     dataset = load_dataset(name)
     telling = dataset_info(name).answer_columns
     train, dev, test = (part.without_columns(telling) for part in (dataset.train, dataset.dev, dataset.test))
+    if tested:
+        test = _test_of_another(tested, name, set(dataset.labels))
     if sequences:
         train = train.select(range(min(sequences, len(train))))
     if not folds:
@@ -293,9 +315,26 @@ def _split(
     return train.select(inside), None, train.select(outside)
 
 
+def _test_of_another(tested: str, name: str, labels: set[str]) -> Sequences:
+    """The test set of another corpus; it must have the same labels, or there would be nothing to compare."""
+    test = load_dataset(tested).test.without_columns(dataset_info(tested).answer_columns)
+    if other := sorted(set(test.flat_labels or ()) - labels):
+        cause = f"the test set of {tested} has the label {other[0]!r}, which {name} does not have"
+        raise LabSeqError(f"{cause}; choose corpora with the same labels")
+    return test
+
+
+def data_hash_of(config: ExperimentConfig) -> str:
+    """Of all data that a run uses."""
+    own = data_hash(config.dataset)
+    if not config.test_dataset:
+        return own
+    return hashlib.sha256(f"{own} {data_hash(config.test_dataset)}".encode()).hexdigest()[:12]
+
+
 @lru_cache(maxsize=8)
 def data_hash(dataset: str) -> str:
-    """12 hex digits of the words, labels and columns of a corpus."""
+    """12 hex digits of the tokens, labels and columns of a corpus."""
     digest = hashlib.sha256()
     corpus = load_dataset(dataset)
     for part in (corpus.train, corpus.dev, corpus.test):

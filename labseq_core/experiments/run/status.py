@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from labseq_core.experiments.run.retries import RESUMED_AT_MOST
+from labseq_core.experiments.store.errors import RunDamaged
+from labseq_core.experiments.store.rows import DAMAGED
 from labseq_core.experiments.store.run_search import ACTIVE
 
 
@@ -21,16 +24,30 @@ class TaskStatus:
     accuracies: tuple[tuple[int, float], ...] = ()  # (iteration, token accuracy on held-out sequences), where measured
 
 
+class _Resumable:
+    """What both a status and a summary know of a run that was interrupted."""
+
+    state: str
+    attempts: int
+
+    @property
+    def left_alone(self) -> str:
+        """Why no server resumes it any more, as a part of a sentence; empty if one does, or need not."""
+        often = self.state == "dead" and self.attempts > RESUMED_AT_MOST
+        return f"it was started {self.attempts} times, so no server resumes it any more" if often else ""
+
+
 @dataclass(frozen=True)
-class RunStatus:
+class RunStatus(_Resumable):
     run_id: str
-    state: str  # queued, running, done, failed, cancelled, dead
+    state: str  # queued, running, done, failed, cancelled, dead, damaged
     fraction: float
     message: str
     error: str | None
     queue_position: int  # 0 when running or finished
     tasks: tuple[TaskStatus, ...]
     created: float  # seconds since 1970
+    attempts: int = 1  # how often it was started
 
     @property
     def active(self) -> bool:
@@ -42,7 +59,7 @@ class RunStatus:
 
 
 @dataclass(frozen=True)
-class RunSummary:
+class RunSummary(_Resumable):
     run_id: str
     created: float  # seconds since 1970
     finished: float | None
@@ -60,6 +77,7 @@ class RunSummary:
     imported: bool
     error: str | None
     sequences: int = 0  # how many of the training part; 0: all
+    attempts: int = 1  # how often it was started
 
 
 def status_of(row: dict, task_rows: Iterable[dict], position: int) -> RunStatus:
@@ -72,8 +90,15 @@ def status_of(row: dict, task_rows: Iterable[dict], position: int) -> RunStatus:
         for task in task_rows
     )  # fmt: skip
     fraction = 1.0 if row["state"] == "done" else row["fraction"]
-    message = _message(row, position, tasks)
-    return RunStatus(row["id"], row["state"], fraction, message, row["error"], position, tasks, row["created"])
+    now = RunStatus(
+        row["id"], row["state"], fraction, "", row["error"], position, tasks, row["created"], row["attempts"]
+    )
+    return replace(now, message=_message(row, position, tasks, now.left_alone))
+
+
+def damaged_status(run_id: str, problem: RunDamaged) -> RunStatus:
+    """Of a run of which the store has something else than was written."""
+    return RunStatus(run_id, DAMAGED, 0.0, str(problem), str(problem), 0, (), 0.0)
 
 
 def summary_of(row: dict) -> RunSummary:
@@ -82,7 +107,7 @@ def summary_of(row: dict) -> RunSummary:
         row["id"], row["created"], row["finished"], row["state"], row["dataset"], tuple(row["labels"]),
         tuple(row["methods"]), row["features"], row["folds"], row["seed"], row["config_hash"], row["data_hash"],
         1.0 if row["state"] == "done" else row["fraction"], bool(row["pinned"]), bool(row["imported"]), row["error"],
-        row["sequences"],
+        row["config"].get("sequences", 0), row["attempts"],
     )  # fmt: skip
 
 
@@ -91,7 +116,7 @@ def _accuracies(curve: list) -> tuple[tuple[int, float], ...]:
     return tuple((point[0], point[2]) for point in curve if len(point) > 2 and point[2] is not None)
 
 
-def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
+def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...], left_alone: str) -> str:
     state = row["state"]
     if state == "queued":
         return row["note"] or (f"waiting, place {position} in the queue" if position else "waiting")
@@ -104,4 +129,7 @@ def _message(row: dict, position: int, tasks: tuple[TaskStatus, ...]) -> str:
         accuracy = f" at accuracy {first.accuracies[-1][1]:.3f}" if first.accuracies else ""
         return f"training {first.label}{fold}{accuracy}" + (f", and {others} more" if others else "")
     texts = {"done": "finished", "failed": "failed", "cancelled": "cancelled"}
-    return texts.get(state, "the process that ran it has died; what it had finished is kept: go on with it")
+    died = (
+        f"the process that ran it has died; {left_alone and f'{left_alone}; '}what it had finished is kept: resume it"
+    )
+    return texts.get(state, died)

@@ -16,6 +16,7 @@ from functools import partial
 
 from labseq_core.checks import LabSeqError
 from labseq_core.experiments.run.executors.perform import be_modest, perform
+from labseq_core.experiments.run.memory import TOO_LITTLE_MEMORY
 from labseq_core.experiments.run.one_task import Cancelled
 
 
@@ -35,13 +36,14 @@ def main() -> None:
         job = jobs.get()
         try:
             outcome = perform(job, partial(_tell, send), partial(cancelled.__contains__, job["id"]))
+            blobs = {name: base64.b64encode(data).decode() for name, data in outcome.blobs.items()}
+            send(kind="done", facts=outcome.facts, blobs=blobs)
         except Cancelled:
             send(kind="cancelled")
         except LabSeqError as problem:
             send(kind="failed", error=str(problem))
-        else:
-            blobs = {name: base64.b64encode(data).decode() for name, data in outcome.blobs.items()}
-            send(kind="done", facts=outcome.facts, blobs=blobs)
+        except MemoryError:
+            send(kind="failed", error=TOO_LITTLE_MEMORY)
 
 
 def _tell(send: Callable[..., None], event: dict) -> None:

@@ -6,6 +6,7 @@ so it is looked at before each use, and a file that is no longer as it was is op
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import threading
@@ -13,7 +14,10 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 
+from labseq_core.experiments.store.alone import alone
 from labseq_core.experiments.store.damage import refuse_foreign
+from labseq_core.experiments.store.rows import text_or_bytes
+from labseq_core.places import private_directory, private_opener
 
 _inherited: list[sqlite3.Connection] = []  # of the process that this one was forked from: never used, never closed
 
@@ -35,9 +39,12 @@ class Connections:
         if mark is not None:
             refuse_foreign(self._path)  # before a close, which may write the journal into whatever lies there
         self._local.held = held = None
+        if _mark(self._path) is None:
+            _make_empty(self._path)
         mark = _mark(self._path)  # after a close, which may write; before the opening, so that no change is missed
         held = _Held(sqlite3.connect(self._path, timeout=self._timeout, check_same_thread=False), mark)
         held.connection.row_factory = sqlite3.Row
+        held.connection.text_factory = text_or_bytes
         self._prepare(held.connection)
         self._local.held = held
         return held.connection
@@ -60,6 +67,15 @@ def _close(connection: sqlite3.Connection, process: int) -> None:
         connection.close()
     else:  # SQLite forbids a child to touch it, and to close is to touch
         _inherited.append(connection)
+
+
+def _make_empty(path: Path) -> None:
+    """A file for this user alone; SQLite gives its journals the same rights. Nobody else makes a store of it meanwhile: to
+    close a file that SQLite has open in this process would take its locks away.
+    """
+    private_directory(path.parent)
+    with alone(path), contextlib.suppress(FileExistsError):
+        os.close(private_opener(path, os.O_CREAT | os.O_EXCL))
 
 
 def _mark(path: Path) -> tuple | None:

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
-_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+from labseq_core.experiments.store.alone import GIVE_UP, alone
+from labseq_core.experiments.store.rows import text_or_bytes
+from labseq_core.experiments.store.schema import has_other_tables
+
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# What our own queries never cause: tables that are no longer those that they are about, or an index that lies.
+_DOUBTFUL = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG)
 _MARK = "damaged"
-_WAIT, _GIVE_UP = 0.05, 30.0  # seconds
 
 
-def is_damage(problem: sqlite3.Error) -> bool:
-    """Whether the file is not what it should be, as opposed to a disk that is full or a lock that is held."""
-    code = getattr(problem, "sqlite_errorcode", None)
-    return code is not None and (code & 0xFF) in _CODES
+def is_damage(problem: Exception) -> bool:
+    """Whether the file is not what it should be, as opposed to a disk that is full or a lock that is held.
+
+    Where SQLite's own message quotes what lies in the file, Python cannot even read the message.
+    """
+    return _code(problem) in _DAMAGE or isinstance(problem, UnicodeDecodeError)
+
+
+def may_be_damage(problem: Exception) -> bool:
+    """Whether it is worth looking at all of the file, which takes its time."""
+    return is_damage(problem) or _code(problem) in _DOUBTFUL
+
+
+def _code(problem: Exception) -> int:
+    """Without what SQLite adds to it."""
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF
 
 
 def refuse_foreign(path: Path) -> None:
@@ -33,16 +51,23 @@ def refuse_foreign(path: Path) -> None:
                 raise  # anything else may come of another process that writes just now
 
 
-def set_aside(path: Path) -> None:
-    """Rename a damaged store and its journals. Several processes may find the damage at once: one does it."""
+def set_aside(path: Path) -> bool:
+    """Rename a damaged store and its journals. Several processes may find the damage at once: one does it, and the others are
+    told that the store is not damaged (any more).
+    """
     with alone(path):
-        if not _is_damaged(path):  # somebody else was faster
-            return
-        name = f"{path.name}.{_MARK}-{time.strftime('%Y%m%d-%H%M%S')}"
+        if not _is_damaged(path):
+            return False
+        name = first = f"{path.name}.{_MARK}-{time.strftime('%Y%m%d-%H%M%S')}"
+        for number in itertools.count(2):  # nothing that was set aside is written over
+            if not path.with_name(name).exists():
+                break
+            name = f"{first}-{number}"
         for ending in ("-wal", "-shm", ""):
             part = path.with_name(path.name + ending)
             if part.exists():
                 os.replace(part, path.with_name(name + ending))
+        return True
 
 
 def set_aside_stores(path: Path) -> list[str]:
@@ -58,25 +83,8 @@ def _is_damaged(path: Path) -> bool:
         return False
     try:
         refuse_foreign(path)
-        with closing(sqlite3.connect(path, timeout=_GIVE_UP)) as connection:
-            return connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"
-    except sqlite3.DatabaseError as problem:
-        return is_damage(problem)
-
-
-@contextmanager
-def alone(path: Path):
-    """Only one process at a time makes or mends a store; a lock that its holder left behind is taken over after a while."""
-    lock, give_up = path.with_name(f"{path.name}.mending"), time.monotonic() + _GIVE_UP
-    while True:
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
-            break
-        except FileExistsError:
-            if time.monotonic() > give_up:
-                break
-            time.sleep(_WAIT)
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path, timeout=GIVE_UP)) as connection:
+            connection.text_factory = text_or_bytes
+            return connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok" or has_other_tables(connection)
+    except (sqlite3.Error, UnicodeDecodeError) as problem:
+        return may_be_damage(problem)

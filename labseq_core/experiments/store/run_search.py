@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+from labseq_core.experiments.store.rows import DAMAGED
+
 ACTIVE = ("queued", "running")
-TOLD_BY_OWNERS = (*ACTIVE, "dead")  # states that are known only when it is known which processes live
+# States that are known only when a row has been read, and when it is known which processes live.
+TOLD_BY_ROWS = (*ACTIVE, "dead", DAMAGED)
 
 
 def condition(
@@ -20,9 +23,9 @@ def condition(
         "instr(lower(id || ' ' || dataset || ' ' || features || ' ' || labels), ?)": text and text.lower(),
     }
     given = {condition: [value] for condition, value in given.items() if value}
-    if state in TOLD_BY_OWNERS:
+    if state in (*ACTIVE, "dead"):
         given["state IN (?, ?)"] = list(ACTIVE)
-    elif state:
+    elif state and state != DAMAGED:
         given["state = ?"] = [state]
     values = [value for several in given.values() for value in several]
     return f"WHERE {' AND '.join(given)}" if given else "", values

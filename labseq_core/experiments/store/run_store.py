@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import sqlite3
 import sys
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 
-from labseq_core.checks import LabSeqError
 from labseq_core.experiments.store.connections import Connections
-from labseq_core.experiments.store.damage import is_damage, set_aside
+from labseq_core.experiments.store.damage import is_damage, may_be_damage, set_aside
+from labseq_core.experiments.store.errors import RunDamaged, StoreDamaged, unusable
 from labseq_core.experiments.store.owners import is_alive
-from labseq_core.experiments.store.run_search import ACTIVE, TOLD_BY_OWNERS, condition
+from labseq_core.experiments.store.rows import DAMAGED, RUNS, TASKS
+from labseq_core.experiments.store.run_search import ACTIVE, TOLD_BY_ROWS, condition
 from labseq_core.experiments.store.schema import bring_up_to_date
 from labseq_core.places import user_directory
 
 BUSY_SECONDS = 30.0  # how long to wait for other processes that write
 _STORES_OPEN = 8  # a process has one; tests have many
-_JSON = ("config", "versions", "methods", "labels", "metrics", "curve", "outcome")
-# All that a list needs: results are long.
-_LISTED = (
-    "id, created, finished, config_hash, data_hash, seed, dataset, features, folds, methods, labels, state, owner, pinned, "
-    "imported, fraction, error, coalesce(json_extract(config, '$.sequences'), 0) AS sequences"
-)
 
 
 def store_path() -> Path:
@@ -40,15 +36,11 @@ class RunStore:
     """Rows are plain dicts; JSON columns are decoded.
 
     Any thread may use it: each has a connection of its own (see `connections`). A file that is damaged is set aside under
-    another name, and a new one is begun (see `damage`).
+    another name, and a new one is begun (see `damage`). A row that is damaged is told (see `rows`).
     """
 
     def __init__(self, path: Path | None = None):
         self.path = path or store_path()
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise self._unusable(problem.strerror) from None
         self._connections = Connections(self.path, BUSY_SECONDS, partial(bring_up_to_date, path=self.path))
 
     @contextmanager
@@ -57,21 +49,17 @@ class RunStore:
         try:
             with self._connections.get() as connection:
                 yield connection
-        except sqlite3.DatabaseError as problem:
-            if is_damage(problem):
-                set_aside(self.path)  # before the connection is closed, which may write its journal into the file
+        except (sqlite3.Error, UnicodeDecodeError) as problem:
+            # Before the connection is closed, which may write its journal into the file.
+            was_damaged = may_be_damage(problem) and set_aside(self.path)
             self._connections.drop()
-            if is_damage(problem):
+            if was_damaged or is_damage(problem):
                 raise StoreDamaged(
                     f"the run store {self.path.name} was damaged; it was set aside and a new one begun"
                 ) from None
-            raise self._unusable(problem) from None
-
-    def _unusable(self, problem) -> StoreUnusable:
-        return StoreUnusable(
-            f"the run store {self.path.name} cannot be used ({problem}); free some space, or set LABSEQ_STORE to a file "
-            "that can be written"
-        )
+            raise unusable(self.path, problem) from None
+        except OSError as problem:
+            raise unusable(self.path, problem) from None
 
     def alive(self, token: str | None) -> bool:
         return is_alive(self.path, token)
@@ -86,23 +74,40 @@ class RunStore:
         """
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            row = connection.execute("SELECT state, owner FROM runs WHERE id = ?", (run["id"],)).fetchone()
+            row = connection.execute(f"SELECT {RUNS.whole} FROM runs WHERE id = ?", (run["id"],)).fetchone()
             if row is None:
                 self._insert_run(connection, {"state": "queued", **run, "owner": owner}, tasks)
                 return True
-            failed = "SELECT 1 FROM tasks WHERE run_id = ? AND state = 'failed'"
-            complete = row["state"] == "done" and connection.execute(failed, (run["id"],)).fetchone() is None
-            if complete or (row["state"] in ACTIVE and self.alive(row["owner"])):
-                return False
-            connection.execute(
-                "UPDATE runs SET state = 'queued', owner = ?, attempts = attempts + 1, cancelling = 0, note = NULL, "
-                "error = NULL WHERE id = ?", (owner, run["id"]),
-            )  # fmt: skip
-            connection.execute(
-                "UPDATE tasks SET state = 'queued', fraction = 0, iteration = 0, objective = NULL, curve = '[]' "
-                "WHERE run_id = ? AND outcome IS NULL", (run["id"],),
-            )  # fmt: skip
+            try:
+                known = RUNS.read(row)
+            except RunDamaged:  # all of it is known but what was found, and that the tasks have
+                connection.execute("DELETE FROM runs WHERE id = ?", (run["id"],))
+                RUNS.insert(
+                    connection,
+                    {"created": time.time(), **run, "state": "queued", "owner": owner, "n_tasks": len(tasks)},
+                )
+            else:
+                failed = "SELECT 1 FROM tasks WHERE run_id = ? AND state = 'failed'"
+                complete = known["state"] == "done" and connection.execute(failed, (run["id"],)).fetchone() is None
+                if complete or (known["state"] in ACTIVE and self.alive(known["owner"])):
+                    return False
+                fresh = {"state": "queued", "owner": owner, "attempts": known["attempts"] + 1, "cancelling": 0,
+                         "note": None, "error": None}  # fmt: skip
+                RUNS.change(connection, (run["id"],), fresh)
+            self._keep_finished(connection, run["id"], tasks)
             return True
+
+    @staticmethod
+    def _keep_finished(connection: sqlite3.Connection, run_id: str, tasks: Sequence[Mapping]) -> None:
+        """Of a run that goes on: tasks that are not finished, or are damaged, begin anew."""
+        query = f"SELECT {TASKS.whole} FROM tasks WHERE run_id = ? AND number = ?"
+        for number, task in enumerate(tasks):
+            row = connection.execute(query, (run_id, number)).fetchone()
+            with contextlib.suppress(RunDamaged):
+                if row is not None and TASKS.read(row)["outcome"] is not None:
+                    continue
+            connection.execute("DELETE FROM tasks WHERE run_id = ? AND number = ?", (run_id, number))
+            TASKS.insert(connection, {**task, "run_id": run_id, "number": number})
 
     def insert(self, run: Mapping, tasks: Sequence[Mapping], artefacts: Mapping[str, bytes]) -> None:
         """A whole run at once; one of the same id is replaced."""
@@ -113,9 +118,9 @@ class RunStore:
 
     @staticmethod
     def _insert_run(connection: sqlite3.Connection, run: Mapping, tasks: Sequence[Mapping]) -> None:
-        _insert(connection, "runs", {"created": time.time(), **run})
+        RUNS.insert(connection, {"created": time.time(), **run, "n_tasks": len(tasks)})
         for number, task in enumerate(tasks):
-            _insert(connection, "tasks", {**task, "run_id": run["id"], "number": number})
+            TASKS.insert(connection, {**task, "run_id": run["id"], "number": number})
 
     def update(
         self,
@@ -129,60 +134,64 @@ class RunStore:
         such run (any more).
         """
         with self._connection() as connection:
-            columns = _encoded(columns) or {"id": run_id}
-            assignments = ", ".join(f"{name} = ?" for name in columns)
-            found = connection.execute(f"UPDATE runs SET {assignments} WHERE id = ?", (*columns.values(), run_id))
-            if not found.rowcount:
+            connection.execute("BEGIN IMMEDIATE")
+            if not RUNS.change(connection, (run_id,), columns):
                 return False
             for number, changed in tasks.items():
-                values = _encoded(changed)
-                assignments = ", ".join(f"{name} = ?" for name in values)
-                query = f"UPDATE tasks SET {assignments} WHERE run_id = ? AND number = ?"
-                connection.execute(query, (*values.values(), run_id, number))
+                if not TASKS.change(connection, (run_id, number), changed):
+                    raise RunDamaged(run_id)
             names = [(run_id, name) for name in dropped]
             connection.executemany("DELETE FROM artefacts WHERE run_id = ? AND name = ?", names)
             _keep(connection, run_id, artefacts)
             return True
 
-    def get(self, run_id: str) -> dict | None:
+    def get(self, run_id: str, results: bool = True) -> dict | None:
+        """A run; without its results, which are long, if they are not asked for."""
+        columns = RUNS.whole if results else RUNS.short
         with self._connection() as connection:
-            row = connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-        return None if row is None else self._lively([_decoded(row)])[0]
+            row = connection.execute(f"SELECT {columns} FROM runs WHERE id = ?", (run_id,)).fetchone()
+        return None if row is None else self._lively([RUNS.read(row)])[0]
 
     def tasks(self, run_id: str, outcomes: bool = False) -> list[dict]:
         """The tasks of a run in their order, with what they found only if asked for: it is long."""
-        columns = "*" if outcomes else "number, label, fold, point, state, fraction, iteration, objective, curve"
+        columns = TASKS.whole if outcomes else TASKS.short
         query = f"SELECT {columns} FROM tasks WHERE run_id = ? ORDER BY number"
         with self._connection() as connection:
-            return [_decoded(row) for row in connection.execute(query, (run_id,))]
+            found = [TASKS.read(row) for row in connection.execute(query, (run_id,))]
+            run = connection.execute("SELECT n_tasks FROM runs WHERE id = ?", (run_id,)).fetchone()
+        if run is not None and run["n_tasks"] not in (None, len(found)):
+            raise RunDamaged(run_id)
+        return found
 
     def artefact(self, run_id: str, name: str) -> bytes | None:
-        query = "SELECT data FROM artefacts WHERE run_id = ? AND name = ?"
-        with self._connection() as connection:
-            row = connection.execute(query, (run_id, name)).fetchone()
-        return None if row is None else row["data"]
+        return self.artefacts(run_id, name).get(name)
 
-    def artefacts(self, run_id: str) -> dict[str, bytes]:
-        query = "SELECT name, data FROM artefacts WHERE run_id = ? ORDER BY name"
+    def artefacts(self, run_id: str, name: str | None = None) -> dict[str, bytes]:
+        """All of a run, or the one of this name."""
+        query = "SELECT name, data, checksum FROM artefacts WHERE run_id = ? AND name = coalesce(?, name)"
         with self._connection() as connection:
-            return {row["name"]: row["data"] for row in connection.execute(query, (run_id,))}
+            rows = connection.execute(query, (run_id, name)).fetchall()
+        for row in rows:
+            is_blob = isinstance(row["data"], bytes)
+            if not is_blob or row["checksum"] not in (None, _artefact_checksum(run_id, row["name"], row["data"])):
+                raise RunDamaged(run_id)
+        return {row["name"]: row["data"] for row in rows}
 
     def list(self, limit: int = 100, skip: int = 0, **filters) -> list[dict]:
         """Runs without their results, the newest first; only those that fit the filters (see `run_search`)."""
         where, values = condition(**filters)
-        query = f"SELECT {_LISTED} FROM runs {where} ORDER BY created DESC, id"
+        query = f"SELECT {RUNS.short} FROM runs {where} ORDER BY created DESC, id"
         state = filters.get("state")
-        if state in TOLD_BY_OWNERS:  # all are looked at: they are few
-            with self._connection() as connection:
-                found = self._lively([_decoded(row) for row in connection.execute(query, values)])
-            return [row for row in found if row["state"] == state][skip : skip + limit]
+        if state not in TOLD_BY_ROWS:
+            query, values = f"{query} LIMIT ? OFFSET ?", [*values, limit, skip]
         with self._connection() as connection:
-            rows = connection.execute(f"{query} LIMIT ? OFFSET ?", (*values, limit, skip))
-            return self._lively([_decoded(row) for row in rows])
+            found = self._lively([_listed(row) for row in connection.execute(query, values)])
+        found = [row for row in found if state in (None, row["state"])]
+        return found[skip : skip + limit] if state in TOLD_BY_ROWS else found  # all were looked at
 
     def count(self, **filters) -> int:
         """How many runs fit the filters of `list`."""
-        if filters.get("state") in TOLD_BY_OWNERS:
+        if filters.get("state") in TOLD_BY_ROWS:
             return len(self.list(sys.maxsize, **filters))
         where, values = condition(**filters)
         with self._connection() as connection:
@@ -191,20 +200,37 @@ class RunStore:
     def datasets(self) -> list[str]:
         """The corpora that there are runs of."""
         with self._connection() as connection:
-            return [row["dataset"] for row in connection.execute("SELECT DISTINCT dataset FROM runs ORDER BY dataset")]
+            rows = connection.execute("SELECT DISTINCT dataset FROM runs ORDER BY dataset")
+            return [row["dataset"] for row in rows if isinstance(row["dataset"], str)]
 
-    def cancelling(self, owner: str) -> list[str]:
-        """The active runs of an owner that somebody, in whatever process, wants to be cancelled."""
-        query = "SELECT id FROM runs WHERE owner = ? AND cancelling AND state IN ('queued', 'running')"
+    def owned(self, owner: str) -> dict[str, bool]:
+        """The active runs of an owner, and of each whether somebody, in whatever process, wants it to be cancelled."""
+        query = "SELECT id, cancelling FROM runs WHERE owner = ? AND state IN (?, ?)"
         with self._connection() as connection:
-            return [row["id"] for row in connection.execute(query, (owner,))]
+            return {row["id"]: bool(row["cancelling"]) for row in connection.execute(query, (owner, *ACTIVE))}
 
     def mark(self, run_id: str, **columns) -> bool:
         return self.update(run_id, {}, {}, **columns)
 
-    def delete(self, run_id: str) -> None:
+    def delete(self, run_id: str) -> bool:
+        """Whether there was such a run. One whose id is damaged has that of its row in a list."""
         with self._connection() as connection:
-            _delete(connection, run_id)
+            connection.execute("BEGIN IMMEDIATE")
+            query = "SELECT rowid FROM runs NOT INDEXED WHERE id = ? OR ? = ? || rowid"
+            rows = connection.execute(query, (run_id, run_id, f"{DAMAGED}-")).fetchall()
+            try:
+                self._delete_rows(connection, run_id, rows)
+            except sqlite3.DatabaseError as problem:
+                if not is_damage(problem):
+                    raise
+                connection.execute("REINDEX")  # an index does not know what was changed
+                self._delete_rows(connection, run_id, rows)
+            return bool(rows)
+
+    @staticmethod
+    def _delete_rows(connection: sqlite3.Connection, run_id: str, rows: Sequence[sqlite3.Row]) -> None:
+        connection.executemany("DELETE FROM runs WHERE rowid = ?", [(row["rowid"],) for row in rows])
+        _delete(connection, run_id)
 
     def _lively(self, rows: list[dict]) -> list[dict]:
         """A run whose owner has died is dead, whatever the owner wrote last."""
@@ -225,40 +251,24 @@ def _opened(path: Path) -> RunStore:
     return RunStore(path)
 
 
-class StoreUnusable(LabSeqError):
-    """It cannot be read or written now, which may pass: a full disk, missing rights."""
-
-
-class StoreDamaged(LabSeqError):
-    """It was damaged; a new one has been begun."""
-
-
-def _insert(connection: sqlite3.Connection, table: str, values: Mapping) -> None:
-    values = _encoded(values)
-    places = ", ".join("?" * len(values))
-    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", tuple(values.values()))
+def _listed(row: sqlite3.Row) -> dict:
+    try:
+        return RUNS.read(row)
+    except RunDamaged:
+        return RUNS.read_anyway(row)
 
 
 def _keep(connection: sqlite3.Connection, run_id: str, artefacts: Mapping[str, bytes]) -> None:
-    rows = [(run_id, name, data) for name, data in artefacts.items()]
-    connection.executemany("INSERT OR REPLACE INTO artefacts (run_id, name, data) VALUES (?,?,?)", rows)
+    # One after another: they may be large.
+    rows = ((run_id, name, data, _artefact_checksum(run_id, name, data)) for name, data in artefacts.items())
+    connection.executemany("INSERT OR REPLACE INTO artefacts (run_id, name, data, checksum) VALUES (?,?,?,?)", rows)
+
+
+def _artefact_checksum(run_id: str, name: str, data: bytes) -> int:
+    return zlib.crc32(data, zlib.crc32(f"{run_id} {name}".encode()))
 
 
 def _delete(connection: sqlite3.Connection, run_id: str) -> None:
     connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
     for table in ("tasks", "artefacts"):
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
-
-
-def _encoded(values: Mapping) -> dict:
-    return {
-        name: json.dumps(value, sort_keys=name == "versions") if name in _JSON and value is not None else value
-        for name, value in values.items()
-    }
-
-
-def _decoded(row: sqlite3.Row) -> dict:
-    return {
-        name: json.loads(row[name]) if name in _JSON and row[name] is not None else row[name]
-        for name in row.keys()  # noqa: SIM118
-    }

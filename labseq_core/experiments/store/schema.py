@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
-from labseq_core.experiments.store.damage import alone
+from labseq_core.experiments.store.alone import alone
 
 _FIRST = """
 CREATE TABLE runs (
@@ -42,11 +43,10 @@ def _first_tables(connection: sqlite3.Connection) -> None:
     """The tables of version 0.1. A store that has them, but no mark that it does, is only marked."""
     found = _columns(connection)
     if found.keys() & {"runs", "tasks", "artefacts"}:
-        fresh = sqlite3.connect(":memory:")
-        fresh.executescript(_FIRST)
-        wanted = _columns(fresh)
-        fresh.close()
-        if any(found.get(table) != columns for table, columns in wanted.items()):
+        with closing(sqlite3.connect(":memory:")) as fresh:
+            fresh.executescript(_FIRST)
+            wanted = _columns(fresh)
+        if any(found.get(table, [])[: len(columns)] != columns for table, columns in wanted.items()):
             raise UnknownTables
         return
     for statement in _FIRST.split(";"):
@@ -60,7 +60,16 @@ def _columns(connection: sqlite3.Connection) -> dict[str, list[tuple]]:
             for table in tables}  # fmt: skip
 
 
-STEPS: list[Callable[[sqlite3.Connection], None]] = [_first_tables]
+def _checksums(connection: sqlite3.Connection) -> None:
+    """Of what a row says, and of its long column (see `rows`); and how many tasks a run has. Old rows have neither."""
+    found, sums = _columns(connection), ["checksum", "long_checksum"]
+    for table, names in {"runs": ["n_tasks", *sums], "tasks": sums, "artefacts": ["checksum"]}.items():
+        for name in names:
+            if (name, "INTEGER") not in found[table]:  # a disk may have changed the mark that the step was taken
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} INTEGER")
+
+
+STEPS: list[Callable[[sqlite3.Connection], None]] = [_first_tables, _checksums]
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
@@ -80,6 +89,17 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
                     "LABSEQ_STORE to another"
                 ) from None
             connection.execute(f"PRAGMA user_version={len(STEPS)}")
+
+
+def has_other_tables(connection: sqlite3.Connection) -> bool:
+    """Whether a store that says that it has today's tables has not."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] != len(STEPS):
+        return False
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        for step in STEPS:
+            step(fresh)
+        wanted, found = _columns(fresh), _columns(connection)
+    return any(found.get(table) != columns for table, columns in wanted.items())
 
 
 def _taken(connection: sqlite3.Connection, path: Path) -> int:

@@ -17,7 +17,7 @@ import secrets
 from pathlib import Path
 
 from labseq_core.checks import LabSeqError
-from labseq_core.places import cache_root
+from labseq_core.places import cache_root, private_directory, private_opener
 
 CORE = Path(__file__).resolve().parents[2]
 COUNTED = (  # folders and files
@@ -26,7 +26,8 @@ COUNTED = (  # folders and files
     "progress.py",  # whether a fit goes on
     "csv_text.py",  # what a cell of a table says
     "explain/confidence.py", "explain/sparsity.py",  # columns of a row
-    "experiments/plan/config.py", "experiments/plan/tasks.py", "experiments/run/one_task.py",
+    "experiments/plan/config.py", "experiments/plan/variant.py", "experiments/plan/tasks.py",
+    "experiments/run/one_task.py",
     "experiments/run/live_accuracy.py", "experiments/results/predictions.py", "experiments/results/collecting.py",
 )  # fmt: skip
 NOT_COUNTED = {
@@ -108,10 +109,11 @@ def _keep(known: dict[str, str]) -> None:
     """The newest ones; where nothing can be written, the next process parses again."""
     with contextlib.suppress(OSError, LabSeqError):
         newest = dict(list(known.items())[-_KEPT_DIGESTS:])
-        _place().parent.mkdir(parents=True, exist_ok=True)
+        private_directory(_place().parent)
         part = _place().with_name(f"{_place().name}.{secrets.token_hex(4)}.part")
         try:
-            part.write_text(json.dumps(newest), encoding="utf-8")
+            with open(part, "x", encoding="utf-8", opener=private_opener) as file:
+                json.dump(newest, file)
             os.replace(part, _place())
         finally:
             part.unlink(missing_ok=True)

@@ -63,15 +63,9 @@ class LinearLearner(SequenceLearner):
         """Zeros, or the weights of `init` where it knows the attribute and the label."""
         weights = LinearWeights.zeros(len(self.vocabulary_), len(self.classes_), self.start_stop)
         if self._init is not None:
-            before = self._init.weights_
             labels = Alphabet(self._init.classes_).encode(self.classes_, unknown=-1)
             attributes = self._init.vocabulary_.encode(self.vocabulary_.names, unknown=-1)
-            known_labels, known = np.flatnonzero(labels >= 0), np.flatnonzero(attributes >= 0)
-            old = labels[known_labels]
-            weights.node[np.ix_(known, known_labels)] = before.node[np.ix_(attributes[known], old)]
-            weights.edge[np.ix_(known_labels, known_labels)] = before.edge[np.ix_(old, old)]
-            if self.start_stop:
-                weights.start[known_labels], weights.stop[known_labels] = before.start[old], before.stop[old]
+            weights.take_over(self._init.weights_, attributes, labels, self.has_pairs)
         return weights
 
     def _model_of(self, weights: LinearWeights) -> LinearModel:

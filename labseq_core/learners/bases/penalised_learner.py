@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from labseq_core.chain import ChainStatistics, forward_backward
+from labseq_core.chain import independent_variances
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.base import DEV_EVERY
 from labseq_core.learners.bases.linear_learner import LinearLearner
@@ -87,10 +87,7 @@ class PenalisedLearner(LinearLearner):
 
         def diagonal(flat: np.ndarray) -> np.ndarray:
             """That of the Hessian of the log loss if the positions were independent: Σ_t x_t[a]² p_t(s) (1 - p_t(s))."""
-            expected = forward_backward(scoring.potentials(scoring.weights(flat))).statistics
-            variances = ChainStatistics(
-                expected.start, expected.node * (1.0 - expected.node), expected.edge, expected.stop
-            )
+            variances = independent_variances(scoring.potentials(scoring.weights(flat)))
             return scoring.diagonal(variances) + max(self.l2, LEAST_CURVATURE)
 
         rules = {"max_iter": self.max_iter, "tol": self.tol, "recorder": recorder, "observe": observe}

@@ -13,11 +13,11 @@ from labseq_core.chain import path_scores, refuse_forbidden
 from labseq_core.checks import require
 from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
-from labseq_core.learners.base import Labels, _encode, _flat_labels, _labels_of
 from labseq_core.learners.bases.linear_learner import LinearLearner
 from labseq_core.learners.boosting.development import Development
 from labseq_core.learners.boosting.rounds import (
     NUMBERS,
+    ON_DEVELOPMENT,
     WORDS,
     EarlyStop,
     dev_columns,
@@ -26,10 +26,11 @@ from labseq_core.learners.boosting.rounds import (
     round_numbers,
 )
 from labseq_core.learners.cost import rounds_cost
+from labseq_core.learners.inputs import Labels, encode_input, flat_labels, labels_of
 from labseq_core.learners.options import Option
 from labseq_core.progress import STOPPED, Recorder
 from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.boosting.booster import Booster, Round
+from labseq_core.solvers.boosting.booster import Booster
 from labseq_core.solvers.boosting.features import feature_lists, order_by_length
 
 BOUND = Option(
@@ -39,7 +40,7 @@ BOUND = Option(
     choices=("loose", "tight", "exact"), where="T 3.26, 3.35, 3.25",
 )  # fmt: skip
 ROUNDS = Option("rounds", "int", 500, "At most this many rounds; each moves the weight of one feature.", low=1, high=1_000_000,
-                where="T Alg. 3")  # fmt: skip
+                where="T Alg. 3", tuning=(50, 100, 200, 500, 1000, 2000))  # fmt: skip
 SMOOTHING = Option(
     "smoothing", "float", 1e-4, "ε: keeps the steps of features that are always right, or never, from going to infinity.",
     low=0.0, high=1.0, log_scale=True, where="T 3.37",
@@ -117,7 +118,8 @@ class BoostingLearner(LinearLearner):
                 why = "no feature reduces the bound any more"
                 break
             weights.flat[done.feature] += done.step
-            self._tell_development(development, done)
+            if development is not None:
+                development.move(done.feature, done.step)
             rows.append((done.feature, *round_numbers(done), *dev_columns(development)))
             recorder.record(len(rows), finite_loss(done.log_loss), number / self.rounds, **dev_numbers(development))
             watch.look(len(rows), weights)
@@ -149,8 +151,8 @@ class BoostingLearner(LinearLearner):
 
     def booster_at(self, X, y: Labels | None, rounds: int) -> Booster:
         """The state of training on X, y after so many rounds of this model."""
-        encoded = _encode(X, self.vocabulary_, self.template_)
-        labels = self._known_labels(_flat_labels(_labels_of(X, y), encoded.offsets))
+        encoded = encode_input(X, self.vocabulary_, self.template_)
+        labels = self._known_labels(flat_labels(labels_of(X, y), encoded.offsets))
         return self._booster(encoded, labels, self.weights_after(rounds))
 
     def _rows_before(self) -> list[tuple]:
@@ -165,16 +167,7 @@ class BoostingLearner(LinearLearner):
 
     def _development(self, dev, weights: LinearWeights) -> Development:
         encoded, labels = dev
-        return Development(encoded, labels, self._scoring(encoded).potentials(weights), self.classes_)
-
-    def _tell_development(self, development: Development | None, done: Round) -> None:
-        if development is None:
-            return
-        first, second = divmod(done.feature, len(self.classes_))
-        if first < len(self.vocabulary_):
-            development.move(first, second, done.step)
-        else:
-            development.move_pair(first - len(self.vocabulary_), second, done.step)
+        return Development(self._scoring(encoded), weights, labels, self.classes_)
 
     def _keep(self, weights: LinearWeights, rows: list[tuple], best: int, booster: Booster, why: str) -> None:
         self.model_ = self._model_of(weights)
@@ -249,6 +242,8 @@ class BoostingLearner(LinearLearner):
         features = self._rounds[:, 0]
         known = bool(((features >= 0) & (features < self.weights_.flat.size) & (features % 1 == 0)).all())
         require(known and bool(np.isfinite(self._rounds[:, 1]).all()), "rounds has features or steps that cannot be")
+        always = [1 + place for place, name in enumerate(NUMBERS) if name not in ON_DEVELOPMENT]
+        require(not np.isnan(self._rounds[:, always]).any(), "rounds has what is no number")
         whole = len(self._rounds) == self.n_rounds_ and 0 <= self.best_round_ <= self.n_rounds_
         require(whole, "rounds does not fit n_rounds_ and best_round_")
 

@@ -11,9 +11,10 @@ from labseq_core.solvers.boosting.booster import Round
 LARGEST = 1e308  # a loss beyond is told as this; its logarithm is kept in full
 
 # Columns of `rounds_` that are numbers of the round itself, as `Round` has them or as this file adds them.
+ON_DEVELOPMENT = ("dev_accuracy", "dev_f1")  # not a number where nothing, or no span, is there to follow
 NUMBERS = (
     "step", "pseudo_accuracy", "bound", "z", "loss", "log_loss", "touched_sequences", "touched_tokens", "evaluations",
-    "dev_accuracy", "dev_f1",
+    *ON_DEVELOPMENT,
 )  # fmt: skip
 WORDS = ("feature", "kind", "attribute", "label", "previous_label")  # those that name what was chosen
 

@@ -10,7 +10,6 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.features import EncodedSequences
 from labseq_core.learners.boosting.base import BOUND, PATIENCE, ROUNDS, SMOOTHING, BoostingLearner
 from labseq_core.learners.cost import rounds_cost
-from labseq_core.scoring.linear import LinearWeights
 
 
 class TokenBoostingLearner(BoostingLearner):
@@ -49,11 +48,6 @@ class AdaBoostMR(TokenBoostingLearner):
     where = "thesis 3.1, 3.6"
     probabilistic = True
     has_pairs = False
-
-    def _start(self) -> LinearWeights:
-        weights = super()._start()
-        weights.edge[:] = 0.0
-        return weights
 
     def _training_view(self, encoded: EncodedSequences, labels: np.ndarray) -> EncodedSequences:
         return replace(encoded, offsets=np.arange(encoded.n_positions + 1), template=None)

@@ -17,7 +17,7 @@ import numpy as np
 
 from labseq_core.compiling.routines import compiled
 from labseq_core.compiling.threads import thread_count
-from labseq_core.features.encoded import EncodedSequences
+from labseq_core.features.encoded import EncodedSequences, gather
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class FeatureLists:
 
     def entries_of(self, attribute: int) -> tuple[np.ndarray, np.ndarray]:
         """Positions and values of an attribute."""
-        places = _ranges(self.entry_pointer, self.incidences_of(attribute))
+        places, _ = gather(self.entry_pointer, self.incidences_of(attribute))
         values = self.entry_value[places] if self.entry_value.size else np.ones(places.size)
         return self.entry_position[places].astype(np.int64), values
 
@@ -224,13 +224,6 @@ def _number_terms(n_owners: int, *groups: tuple[np.ndarray, np.ndarray]) -> tupl
     ends = np.cumsum([0, *(owner.size for owner, _ in groups)])
     per_group = [term[begin:end].astype(np.int32) for begin, end in pairwise(ends)]
     return pointer, distinct[distinct_keys % max(1, distinct.size)], *per_group
-
-
-def _ranges(pointer: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Indices of everything in the given rows of a ragged array."""
-    lengths = pointer[rows + 1] - pointer[rows]
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if ends.size else 0) + np.repeat(pointer[rows] - (ends - lengths), lengths)
 
 
 @compiled

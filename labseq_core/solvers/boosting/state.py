@@ -16,7 +16,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials
 from labseq_core.chain.off_truth import OffTruth, off_truth
 from labseq_core.compiling.routines import BatchRoutine
-from labseq_core.scoring.linear import MovingPotentials
+from labseq_core.scoring.linear import RunningWeights
 from labseq_core.solvers.boosting import selection
 from labseq_core.solvers.boosting.features import FeatureLists
 
@@ -43,7 +43,8 @@ class BoostingState:
         log_weights: np.ndarray,
         inverse_probability: bool = True,
     ):
-        self.lists, self._scores, self.bound, self.smoothing = lists, MovingPotentials(potentials), bound, smoothing
+        self._scores = RunningWeights(potentials, lists.n_attributes, lists.entries_of)
+        self.lists, self.bound, self.smoothing = lists, bound, smoothing
         self.inverse_probability, self.log_weights = inverse_probability, log_weights
         n_sequences, (n_positions, n_labels) = len(potentials), potentials.node.shape
         self.lengths = np.diff(potentials.offsets)
@@ -71,7 +72,7 @@ class BoostingState:
 
     @property
     def potentials(self) -> ChainPotentials:
-        return self._scores.now
+        return self._scores.potentials()
 
     @property
     def log_loss(self) -> float:
@@ -117,13 +118,8 @@ class BoostingState:
 
     def move(self, feature: int, step: float) -> np.ndarray:
         """Add to a weight, and bring everything up to date that depends on it; gives the sequences that were looked at."""
-        lists, n_labels = self.lists, self.lists.n_labels
-        if feature < lists.n_attributes * n_labels:
-            positions, values = lists.entries_of(feature // n_labels)
-            self._scores.update_attribute(positions, values, feature % n_labels, step)
-        else:
-            self._scores.update_pair(*divmod(feature - lists.n_attributes * n_labels, n_labels), step)
-        touched, widths = lists.widths_of(feature)
+        self._scores.update(feature, step)
+        touched, widths = self.lists.widths_of(feature)
         self._log_ceilings[touched] += abs(step) * widths
         looked_at = touched[self._matters(touched)]
         self._infer(looked_at, self.reference, self.inverse_probability)

@@ -8,15 +8,15 @@ it adds to, r the functional gradient: |K′ r|, not |r| (METHODS 5).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, path_statistics
+from labseq_core.chain import path_statistics
 from labseq_core.losses import log_loss
 from labseq_core.progress import Recorder
-from labseq_core.scoring.kernel_expansion import KernelScoring
+from labseq_core.scoring.kernel_training import GrowingExpansion, KernelScoring
 from labseq_core.solvers.smooth.lbfgs import minimise
 
 LARGEST_METRIC = 64  # coordinates whose second derivatives are written out as a matrix
@@ -53,35 +53,22 @@ class Coordinates:
         return cls(as_array(nodes), as_array(edges), len(paths))
 
 
-@dataclass
-class Expansion:
-    """An expansion that grows: coefficients, and the scores that they give at the training observations."""
+class Expansion(GrowingExpansion):
+    """An expansion that grows, with the objective R and its functional gradient r at the present coefficients."""
 
-    scoring: KernelScoring
-    labels: np.ndarray
-    l2: float
-    beta: np.ndarray = field(init=False)  # (observations, S)
-    delta: np.ndarray = field(init=False)  # (S, S)
-    scores: np.ndarray = field(init=False)  # (observations, S): G β
+    def __init__(self, scoring: KernelScoring, labels: np.ndarray, l2: float):
+        super().__init__(scoring)
+        self.labels, self.l2 = labels, l2
+        self.count = np.bincount(scoring.rows, minlength=len(scoring.gram))  # positions of each observation
+        given = scoring.gradient(path_statistics(self.potentials(), labels))
+        self._given, self._given_pairs = scoring.coefficients(given)
+        self.differentiate()
 
-    def __post_init__(self) -> None:
-        n, n_labels = len(self.scoring.gram), self.scoring.n_labels
-        self.beta, self.scores = np.zeros((n, n_labels)), np.zeros((n, n_labels))
-        self.delta = np.zeros((n_labels, n_labels))
-        self.count = np.bincount(self.scoring.rows, minlength=n)  # positions of each observation
-        self.squared_norm = 0.0
-        given = path_statistics(self.potentials(), self.labels)
-        self._given, self._given_pairs = self.scoring.coefficients(given)
-        self.gradient()
-
-    def potentials(self) -> ChainPotentials:
-        return self.scoring.potentials_at(self.scores, self.delta)
-
-    def gradient(self) -> None:
-        """R, and its functional gradient r at the present coefficients, kept in `objective`, `r_beta`, `r_delta`."""
+    def differentiate(self) -> None:
+        """R and r anew, in `objective`, `r_beta`, `r_delta`."""
         value, statistics = log_loss(self.potentials(), self.labels)
         self.objective = value + 0.5 * self.l2 * self.squared_norm
-        self.statistics, edge = self.scoring.coefficients(statistics)
+        self.statistics, edge = self.scoring.coefficients(self.scoring.gradient(statistics))
         self.r_beta, self.r_delta = self.statistics + self.l2 * self.beta, edge + self.l2 * self.delta
         # Expected labels of each observation, (observations, S), and pairs of them.
         self.expected, self.expected_pairs = self.statistics + self._given, edge + self._given_pairs
@@ -93,16 +80,14 @@ class Expansion:
     def edge_slopes(self) -> np.ndarray:
         return self.scoring.eta * self.r_delta
 
-    def fit(self, paths: Collection[Path], how: Stopping, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
-        """Minimise R over changes of these coordinates; the observations that changed, and by how much, (m, S)."""
+    def fit(self, paths: Collection[Path], how: Stopping, recorder: Recorder) -> tuple[np.ndarray, ...]:
+        """Minimise R over changes of these coordinates; gives what changed, as `update` takes it."""
         problem = _Subspace(self, Coordinates.of_paths(paths))
         minimum = minimise(problem.evaluate, np.zeros(len(paths)), **how._asdict(), recorder=recorder)
-        change, pairs, scores, self.squared_norm = problem.changes(minimum.point)
-        self.beta[problem.observations] += change
-        self.scores += scores
-        self.delta += pairs
-        self.gradient()
-        return problem.observations, change
+        changes = problem.observations, *problem.changes(minimum.point)
+        self.update(*changes)
+        self.differentiate()
+        return changes
 
 
 class _Subspace:
@@ -116,29 +101,23 @@ class _Subspace:
         self._edge_entry = chosen.edges[:, 1] * scoring.n_labels + chosen.edges[:, 2]
         self._roots = self._metric()
 
-    def changes(self, variables: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Of β at the observations, (m, S), of δ, of the scores Gβ, (observations, S), and what ‖f‖² then is."""
-        expansion, scoring, chosen = self._expansion, self._expansion.scoring, self._chosen
-        m, n_labels, amounts = len(self.observations), scoring.n_labels, np.empty_like(variables)
+    def changes(self, variables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of β at the observations, (m, S), and of δ."""
+        chosen, amounts = self._chosen, np.empty_like(variables)
+        m, n_labels = len(self.observations), self._expansion.scoring.n_labels
         for own, root in self._roots:
             amounts[own] = variables[own] * root if root.ndim == 1 else variables[own] @ root
         change = np.bincount(self._node_entry, amounts[chosen.nodes[:, 0]], m * n_labels).reshape(m, n_labels)
         pairs = np.bincount(self._edge_entry, amounts[chosen.edges[:, 0]], n_labels * n_labels)
-        pairs = pairs.reshape(n_labels, n_labels)
-        by_label = np.zeros((n_labels, len(scoring.gram)))
-        scoring.gram.add_rows(by_label, self.observations, change)
-        scores = by_label.T
-        # ‖f + Δ‖² = ‖f‖² + ⟨Δ, 2 f + Δ⟩
-        node = np.sum(change * (2.0 * expansion.scores[self.observations] + scores[self.observations]))
-        edge = np.sum(pairs * (2.0 * expansion.delta + pairs))
-        return change, pairs, scores, expansion.squared_norm + float(node) + scoring.eta * float(edge)
+        return change, pairs.reshape(n_labels, n_labels)
 
     def evaluate(self, variables: np.ndarray) -> tuple[float, np.ndarray]:
         expansion, scoring, l2 = self._expansion, self._expansion.scoring, self._expansion.l2
-        _, pairs, moved, squared_norm = self.changes(variables)
+        change, pairs = self.changes(variables)
+        moved, squared_norm = expansion.effect(self.observations, change, pairs)
         scores, delta = expansion.scores + moved, expansion.delta + pairs
         value, statistics = log_loss(scoring.potentials_at(scores, delta), expansion.labels)
-        beta, edge = scoring.coefficients(statistics)
+        beta, edge = scoring.coefficients(scoring.gradient(statistics))
         node_slopes = scoring.gram.row_products(self.observations, beta) + l2 * scores[self.observations]
         slopes = self._collected(node_slopes, scoring.eta * (edge + l2 * delta))
         gradient = np.empty_like(slopes)

@@ -2,7 +2,7 @@
 
 ⟨a, b⟩ = tr(a_βᵀ G b_β) + η a_δ · b_δ = a · M b,      M = (G, η)      (METHODS 5)
 
-A vector is kept together with its image M v, one after the other in a flat array. Sums of vectors then have their images for
+A vector is kept together with its image M v, as `KernelScoring` lays them out. Sums of vectors then have their images for
 nothing: only a new gradient takes a product with the Gram matrix, and a line search takes none.
 """
 
@@ -10,40 +10,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core.kernels import Gram
+from labseq_core.scoring.kernel_training import KernelScoring
 from labseq_core.solvers.smooth.lbfgs import Euclidean
 from labseq_core.solvers.smooth.lbfgs_memory import GRADIENT, NEW_CHANGE, NEW_STEP, NO_SLOT, CurvatureMemory, dot
 
 
 class KernelSpace(Euclidean):
-    """Flat vectors (β, δ, Gβ, ηδ); β: (observations, S), δ: (S, S)."""
+    """Flat vectors (β, δ, Gβ, ηδ)."""
 
-    def __init__(self, gram: Gram, n_labels: int, eta: float):
-        self.gram, self.n_labels, self.eta = gram, n_labels, eta
-        self.n_beta = len(gram) * n_labels
-        self.size = self.n_beta + n_labels * n_labels  # of a vector without its image
+    def __init__(self, scoring: KernelScoring):
+        self._scoring, self.size = scoring, scoring.size
         self.n_products = 0  # with the Gram matrix, so far
-
-    def parts(self, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A vector, or an image, as its (β, δ): views."""
-        beta, delta = half[: self.n_beta], half[self.n_beta :]
-        return beta.reshape(-1, self.n_labels), delta.reshape(self.n_labels, self.n_labels)
-
-    def zeros(self) -> np.ndarray:
-        return np.zeros(2 * self.size)
 
     def dot(self, gradient: np.ndarray, direction: np.ndarray) -> float:
         """The gradient need not be complete."""
         return dot(gradient[: self.size], direction[self.size :])
 
     def complete(self, gradient: np.ndarray) -> None:
-        beta, delta = self.parts(gradient[: self.size])
-        image_beta, image_delta = self.parts(gradient[self.size :])
-        image_beta[:], image_delta[:] = self.gram.product(beta), self.eta * delta
+        scoring = self._scoring
+        (beta, delta), (image_beta, image_delta) = scoring.coefficients(gradient), scoring.images(gradient)
+        image_beta[:], image_delta[:] = scoring.gram.product(beta), scoring.eta * delta
         self.n_products += 1
 
     def memory(self, size: int, n: int) -> CurvatureMemory:
-        return ImageMemory(size, n, self.gram.dtype)
+        return ImageMemory(size, n, self._scoring.gram.dtype)
 
 
 class ImageMemory(CurvatureMemory):

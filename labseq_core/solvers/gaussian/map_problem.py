@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from labseq_core.chain import ChainPotentials, ChainStatistics, covariance_product, forward_backward
-from labseq_core.chain.constraints import Constraints
+from labseq_core.chain import covariance_product, forward_backward, independent_variances
 from labseq_core.checks import LabSeqError
 from labseq_core.losses import log_loss
-from labseq_core.scoring.kernel_expansion import KernelScoring, potentials_of_scores, sums_by_row
-from labseq_core.scoring.kernel_features import Features
+from labseq_core.scoring.kernel_features import FeatureScoring
+from labseq_core.scoring.kernel_training import KernelScoring, sums_by_row
 from labseq_core.solvers.gaussian.kernel_space import KernelSpace
 from labseq_core.solvers.smooth.lbfgs import Euclidean
 from labseq_core.solvers.smooth.lbfgs_memory import add_multiple, dot
@@ -30,29 +29,14 @@ class GramProblem:
 
     def __init__(self, scoring: KernelScoring, labels: np.ndarray, l2: float):
         self.scoring, self.labels, self.l2 = scoring, labels, l2
-        self.space = KernelSpace(scoring.gram, scoring.n_labels, scoring.eta)
-
-    def start(self) -> np.ndarray:
-        return self.space.zeros()
-
-    def potentials(self, point: np.ndarray) -> ChainPotentials:
-        size = self.space.size
-        scores, _ = self.space.parts(point[size:])
-        return self.scoring.potentials_at(scores, self.space.parts(point[:size])[1])
+        self.space = KernelSpace(scoring)
 
     def evaluate(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         """R and r; the image of r is left for `KernelSpace.complete`."""
-        value, statistics = log_loss(self.potentials(point), self.labels)
-        gradient = self._vector(statistics)
-        size = self.space.size
+        value, statistics = log_loss(self.scoring.potentials(point), self.labels)
+        gradient, size = self.scoring.gradient(statistics), self.scoring.size
         gradient[:size] += self.l2 * point[:size]
         return value + 0.5 * self.l2 * dot(point[:size], point[size:]), gradient
-
-    def _vector(self, statistics: ChainStatistics) -> np.ndarray:
-        vector = self.space.zeros()  # the image may stay so: sums with it must be numbers
-        beta, delta = self.space.parts(vector[: self.space.size])
-        beta[:], delta[:] = self.scoring.coefficients(statistics)
-        return vector
 
     def curvature(self, point: np.ndarray) -> GramCurvature:
         return GramCurvature(self, point)
@@ -65,8 +49,8 @@ class GramCurvature:
     """
 
     def __init__(self, problem: GramProblem, point: np.ndarray):
-        self._problem, self._space = problem, problem.space
-        self._potentials = problem.potentials(point)
+        self._scoring, self._l2 = problem.scoring, problem.l2
+        self._potentials = problem.scoring.potentials(point)
         scoring, l2 = problem.scoring, problem.l2
         n_labels, diagonal = scoring.n_labels, scoring.gram.diagonal()
         self._whole_blocks = n_labels <= LARGEST_BLOCK
@@ -92,18 +76,14 @@ class GramCurvature:
             self._edge = 1.0 / (l2 + scoring.eta * marginals.edge.ravel())
 
     def product(self, vector: np.ndarray) -> np.ndarray:
-        size, space = self._space.size, self._space
-        scores, edge = space.parts(vector[size:])
-        nothing = np.zeros(space.n_labels)
-        direction = ChainStatistics(nothing, scores[self._problem.scoring.rows], edge, nothing)
-        product = self._problem._vector(covariance_product(self._potentials, direction))
-        product[:size] += self._problem.l2 * vector[:size]
+        scoring, size = self._scoring, self._scoring.size
+        product = scoring.gradient(covariance_product(self._potentials, scoring.direction(vector)))
+        product[:size] += self._l2 * vector[:size]
         return product
 
     def precondition(self, vector: np.ndarray) -> np.ndarray:
         solved = np.empty_like(vector)
-        size, space = self._space.size, self._space
-        (beta, delta), (own_beta, own_delta) = space.parts(vector[:size]), space.parts(solved[:size])
+        (beta, delta), (own_beta, own_delta) = map(self._scoring.coefficients, (vector, solved))
         if self._whole_blocks:
             np.einsum("oij,oj->oi", self._node, beta, out=own_beta)
             own_delta[:] = (self._edge @ delta.ravel()).reshape(delta.shape)
@@ -114,78 +94,29 @@ class GramCurvature:
 
 
 class FeatureProblem:
-    """In weights of features, (features, S), then of pairs of labels, (S, S): ‖f‖² is the plain square of all of them.
-
-    edge = √η u, so that η ‖δ‖² = ‖u‖² for δ = u / √η.
-    """
+    """In weights of features and of pairs of labels: ‖f‖² is the plain square of all of them."""
 
     has_diagonal = True
     pairs = 10
 
-    def __init__(
-        self,
-        features: Features,
-        rows: np.ndarray,
-        offsets: np.ndarray,
-        labels: np.ndarray,
-        n_labels: int,
-        l2: float,
-        eta: float,
-        constraints: Constraints | None,
-    ):
-        self.features, self.rows, self.offsets, self.labels = features, rows, offsets, labels
-        self.n_labels, self.l2, self.constraints = n_labels, l2, constraints
-        self.root_eta = float(np.sqrt(eta))
+    def __init__(self, scoring: FeatureScoring, labels: np.ndarray, l2: float):
+        self.scoring, self.labels, self.l2 = scoring, labels, l2
         self.space = Euclidean()
 
-    def start(self) -> np.ndarray:
-        return np.zeros((self.features.n_features + self.n_labels) * self.n_labels)
-
-    def parts(self, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of features and of pairs of labels: views."""
-        both = flat.reshape(-1, self.n_labels)
-        return both[: -self.n_labels], both[-self.n_labels :]
-
-    def delta(self, point: np.ndarray) -> np.ndarray:
-        return self.parts(point)[1] / self.root_eta
-
-    def potentials(self, point: np.ndarray) -> ChainPotentials:
-        weights, pairs = self.parts(point)
-        return self._potentials(self.features.scores(weights), pairs)
-
-    def _potentials(self, scores: np.ndarray, pairs: np.ndarray) -> ChainPotentials:
-        return potentials_of_scores(scores[self.rows], self.root_eta * pairs, self.constraints, self.offsets)
-
     def evaluate(self, point: np.ndarray) -> tuple[float, np.ndarray]:
-        value, statistics = log_loss(self.potentials(point), self.labels)
-        gradient = self._collected(statistics)
+        value, statistics = log_loss(self.scoring.potentials(point), self.labels)
+        gradient = self.scoring.gradient(statistics)
         add_multiple(gradient, self.l2, point, gradient)
         return value + 0.5 * self.l2 * dot(point, point), gradient
 
     def observation_statistics(self, point: np.ndarray) -> np.ndarray:
         """(observations, S): expected minus given labels."""
-        _, statistics = log_loss(self.potentials(point), self.labels)
-        return self._by_observation(statistics.node)
-
-    def _by_observation(self, node: np.ndarray) -> np.ndarray:
-        return sums_by_row(node, self.rows, int(self.rows.max()) + 1)
-
-    def _collected(self, statistics: ChainStatistics) -> np.ndarray:
-        vector = np.empty((self.features.n_features + self.n_labels) * self.n_labels)
-        weights, pairs = self.parts(vector)
-        weights[:] = self.features.collect(self._by_observation(statistics.node))
-        pairs[:] = self.root_eta * statistics.edge
-        return vector
+        _, statistics = log_loss(self.scoring.potentials(point), self.labels)
+        return self.scoring.by_observation(statistics)
 
     def diagonal(self, point: np.ndarray) -> np.ndarray:
         """That of the second derivative if positions were independent."""
-        expected = forward_backward(self.potentials(point)).statistics
-        vector = np.empty((self.features.n_features + self.n_labels) * self.n_labels)
-        weights, pairs = self.parts(vector)
-        weights[:] = self.features.collect_squared(self._by_observation(expected.node * (1.0 - expected.node)))
-        pairs[:] = self.root_eta**2 * expected.edge
-        vector += self.l2
-        return vector
+        return self.scoring.diagonal(independent_variances(self.scoring.potentials(point))) + self.l2
 
     def curvature(self, point: np.ndarray) -> FeatureCurvature:
         return FeatureCurvature(self, point)
@@ -195,17 +126,13 @@ class FeatureCurvature:
     """A v = λ v + Φᵀ C Φ v at a point. Without preconditioner: measured, the diagonal misleads, as attributes go together."""
 
     def __init__(self, problem: FeatureProblem, point: np.ndarray):
-        self._problem = problem
-        self._potentials = problem.potentials(point)
+        self._scoring, self._l2 = problem.scoring, problem.l2
+        self._potentials = problem.scoring.potentials(point)
 
     def product(self, vector: np.ndarray) -> np.ndarray:
-        problem = self._problem
-        weights, pairs = problem.parts(vector)
-        nothing = np.zeros(problem.n_labels)
-        scores = problem.features.scores(weights)[problem.rows]
-        direction = ChainStatistics(nothing, scores, problem.root_eta * pairs, nothing)
-        product = problem._collected(covariance_product(self._potentials, direction))
-        return add_multiple(product, problem.l2, vector, product)
+        scoring = self._scoring
+        product = scoring.gradient(covariance_product(self._potentials, scoring.direction(vector)))
+        return add_multiple(product, self._l2, vector, product)
 
     def precondition(self, vector: np.ndarray) -> np.ndarray:
         return vector.copy()

@@ -17,6 +17,7 @@ from labseq_core.chain import ChainPotentials
 from labseq_core.checks import LabSeqError
 from labseq_core.progress import STOPPED, Recorder
 from labseq_core.solvers.margin.feature_differences import MarginFeatures
+from labseq_core.solvers.margin.shrinking import CALM, Shrinking
 from labseq_core.solvers.margin.slack_and_rescaling import MarginRule
 from labseq_core.solvers.margin.working_sets import Candidates
 from labseq_core.solvers.smooth.lbfgs_memory import dot
@@ -26,7 +27,6 @@ FIRST_BATCHES = 32  # of the first round: weights are of use before all sequence
 SWEEPS = 10  # in a round
 MOST_WANTED, MORE_EVERY = 10, 8  # labellings of a sequence at a time; one at first, one more every so many rounds
 MOST_MOMENTUM = 0.95  # share of a sweep that is gone on for
-CALM, LONGEST_REST = 0.5, 8  # satisfied by so much: not looked at for up to so many rounds
 THINNEST = 1e-6  # a margin relative to the differences it separates; below, data count as not separable
 STUCK = 5  # rounds without ascent
 ENOUGH_OF_TOL = 0.1  # an ascent by less than this part of the tolerance is none where the gap cannot be closed anyway
@@ -95,7 +95,7 @@ class _Ascent:
         self.sweeps = self.rounds = self.momentum = self.stuck = self.looked_at = 0
         self._largest, self._losses = np.zeros(self.n_sequences), np.zeros(self.n_sequences)
         self._inexact = np.zeros(self.n_sequences, dtype=np.bool_)
-        self._rests_until, self._calm = (np.zeros(self.n_sequences, dtype=np.int64) for _ in range(2))
+        self._shrinking = Shrinking(self.n_sequences)
         self._least_gap = np.inf
         self._found: list[Candidates] = []
         self._potentials: ChainPotentials | None = None
@@ -141,9 +141,8 @@ class _Ascent:
         self.rounds += 1
         self._found.clear()
         self._potentials = self.features.potentials()
-        awake = np.flatnonzero(self._rests_until <= self.rounds)
         self.looked_at = 0
-        self._look_at(awake)
+        self._look_at(self._shrinking.awake(self.rounds))
         if self._gap_is_small():
             self.look_at_the_others()
         self.converged = self._gap_is_small()
@@ -152,7 +151,7 @@ class _Ascent:
         """Makes the primal that of all sequences; False if it is already."""
         if self.looked_at == self.n_sequences:
             return False
-        self._look_at(np.flatnonzero(self._rests_until > self.rounds))
+        self._look_at(self._shrinking.at_rest(self.rounds))
         return True
 
     def improve(self) -> None:
@@ -219,9 +218,7 @@ class _Ascent:
         self.exact = not self._inexact.any()
         calm = violations.largest <= (0.0 if self.rule.rescale == "slack" else -CALM)
         calm &= np.diff(self.features.sets.bounds)[sequences] == 0
-        self._calm[sequences] = np.where(calm, self._calm[sequences] + 1, 0)
-        rest = np.minimum(LONGEST_REST, 2 ** np.minimum(self._calm[sequences], 10) - 1)
-        self._rests_until[sequences] = np.where(calm, self.rounds + 1 + rest, 0)
+        self._shrinking.note(self.rounds, sequences, calm)
         self.primal = self.rule.primal(self.features.squared_norm(), self._largest, self._losses)
 
     def _gap_is_small(self) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from labseq_core.chain import ChainPotentials
 from labseq_core.compiling.routines import compiled
+from labseq_core.scoring.atoms import add_atoms, score_atoms
 from labseq_core.scoring.linear import LinearScoring, LinearWeights
-from labseq_core.solvers.margin.atoms import add_atoms, score_atoms
 from labseq_core.solvers.margin.feature_differences import Differences, add_multiple_of, product, visit
 from labseq_core.solvers.margin.working_sets import Candidates, LabelSets, atoms_of, gram_of
 from labseq_core.solvers.smooth.lbfgs_memory import dot
@@ -19,14 +17,10 @@ class ExplicitMargins:
     """`MarginFeatures` whose function is given by weights u, one for each feature in use."""
 
     def __init__(self, scoring: LinearScoring, truth: np.ndarray, eta: float):
-        encoded, n_labels = scoring.encoded, scoring.n_labels
         self.scoring = scoring
-        self.differences = Differences(encoded, truth, n_labels, eta)
+        self.differences = Differences(scoring.encoded, truth, scoring.n_labels, eta)
         self._weights = scoring.weights()
-        self._potentials = ChainPotentials.trusted(
-            np.zeros(n_labels), np.zeros((encoded.n_positions, n_labels)), np.zeros((n_labels, n_labels)),
-            np.zeros(n_labels), encoded.offsets,
-        )  # fmt: skip
+        self._potentials = scoring.potentials(self._weights)
 
     @property
     def sets(self) -> LabelSets:
@@ -37,12 +31,10 @@ class ExplicitMargins:
         return self.differences.fill(self._weights)
 
     def potentials(self, sequences: np.ndarray | None = None) -> ChainPotentials:
-        weights = self.weights()
-        weights = replace(weights, edge=weights.edge.copy())
         if sequences is None:
-            self._potentials = self.scoring.potentials(weights)
+            self._potentials = self.scoring.potentials(self.weights())
         else:
-            self._potentials = self.scoring.rescored(self._potentials, weights, sequences)
+            self._potentials = self.scoring.rescored(self._potentials, self.weights(), sequences)
         return self._potentials
 
     def squared_norm(self) -> float:

@@ -15,8 +15,7 @@ import numpy as np
 from labseq_core.chain import ChainPotentials
 from labseq_core.compiling.routines import compiled
 from labseq_core.features import EncodedSequences
-from labseq_core.scoring.linear import LinearWeights
-from labseq_core.solvers.margin.atoms import (
+from labseq_core.scoring.atoms import (
     TrainingData,
     add_atoms,
     coordinate_of,
@@ -26,6 +25,7 @@ from labseq_core.solvers.margin.atoms import (
     number_atoms,
     with_room,
 )
+from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.margin.working_set_qp import VANISHING, ascend, project
 from labseq_core.solvers.margin.working_sets import (
     Candidates,
@@ -97,8 +97,7 @@ class Differences:
 
     def fill(self, weights: LinearWeights) -> LinearWeights:
         """u as the weights that score; those of features that are not in use stay as they are."""
-        weights.flat[self.features] = self.vector[: self.n_used]
-        weights.edge[:] *= self.data.root_eta
+        weights.put(self.features, self.vector[: self.n_used], self.data.root_eta)
         return weights
 
     def extend(self, candidates: Candidates, rescale: str | None) -> tuple[int, np.ndarray]:

@@ -19,8 +19,9 @@ from labseq_core.data.alphabet import Alphabet
 from labseq_core.features.encoded import NO_VALUES, EncodedSequences
 from labseq_core.kernels import Gram
 from labseq_core.kernels.blocks import shown_bytes
-from labseq_core.scoring.kernel_expansion import RunningScores
-from labseq_core.scoring.linear import LinearScoring, LinearWeights
+from labseq_core.scoring.atoms import add_atoms_by_rows, read_atoms, score_by_rows
+from labseq_core.scoring.kernel_training import RunningKernelScores
+from labseq_core.scoring.linear import LinearWeights
 from labseq_core.solvers.margin.feature_differences import Differences, add_multiple_of, product, visit
 from labseq_core.solvers.margin.working_sets import Candidates, LabelSets, atoms_of, gram_of
 
@@ -45,16 +46,14 @@ class GramMargins:
             f"memory is {shown_bytes(gram.memory)}, which keeps kernel values of {gram.capacity} observations, but the "
             f"longest sequence has {longest}; raise memory, or train on fewer or shorter sequences",
         )
-        self._rows = gram.observations.rows
+        self._n_labels, self._rows = n_labels, gram.observations.rows
         numbered = Alphabet(list(map(str, range(len(gram)))))
         # Each position has one attribute, its observation: differences of features then come in the coordinates of β.
         alone = EncodedSequences(
             np.arange(self._rows.size + 1), self._rows.astype(np.int32), NO_VALUES, offsets, numbered
         )
-        self.scoring = LinearScoring(alone, n_labels, constraints=constraints)
         self.differences = Differences(alone, truth, n_labels, eta)
-        self._running = RunningScores(gram, n_labels)
-        self._scores_before = np.zeros_like(self._running.by_label)
+        self._running = RunningKernelScores(gram, offsets, n_labels, constraints)
         self._changes = 0
 
     @property
@@ -63,12 +62,11 @@ class GramMargins:
 
     def weights(self) -> LinearWeights:
         """β as node weights of observations, ηδ as edges."""
-        return self.differences.fill(self.scoring.weights())
+        return self.differences.fill(LinearWeights.zeros(len(self._running.gram), self._n_labels, False))
 
     def potentials(self, sequences: np.ndarray | None = None) -> ChainPotentials:
         """All scores are always at hand."""
-        node = np.ascontiguousarray(self._running.by_label.T[self._rows])
-        return self.scoring.with_transitions(node, self.weights())
+        return self._running.potentials(self.weights().edge)
 
     def squared_norm(self) -> float:
         """⟨β, Gβ⟩ + η⟨δ, δ⟩."""
@@ -84,10 +82,6 @@ class GramMargins:
                 sequences, first_new, own.sets, own.atoms, self._rows, self._n_labels, stored, stored_at, own.mark
             )
         return new
-
-    @property
-    def _n_labels(self) -> int:
-        return self.scoring.n_labels
 
     def _blocks(self, order: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Sequences in turn, so many that the rows of G at all their positions are kept; these rows, and where they are."""
@@ -119,29 +113,27 @@ class GramMargins:
             self._changes += changes
         if self._changes > FRESH_AFTER:
             self._changes = 0
-            self._running.by_label[:] = self._running.gram.product(self.weights().node).T
+            self._running.refresh(self.weights().node)
         return True
 
     def extrapolate(self, share: float, cap: float, upper: float) -> None:
-        own, scores = self.differences, self._running.by_label
+        own = self.differences
         correction = own.extrapolate(share, cap, upper)
-        before, self._scores_before = self._scores_before, scores.copy()
-        scores += share * (scores - before)
+        self._running.extrapolate(share)
         changed = np.flatnonzero((correction != 0.0) & self._observed())
         if changed.size:
             ids, place = np.unique(own.features[changed] // self._n_labels, return_inverse=True)
             amounts = np.zeros((ids.size, self._n_labels))
             amounts[place, own.features[changed] % self._n_labels] = correction[changed]
-            self._running.move(ids, amounts)
+            self._running.update(ids, amounts)
 
     def take_back(self) -> None:
         self.differences.take_back()
-        self._running.by_label[:] = self._scores_before
+        self._running.take_back()
 
     def scale(self, factor: float) -> None:
         self.differences.scale(factor)
-        self._running.by_label *= factor
-        self._scores_before *= factor
+        self._running.scale(factor)
 
 
 @compiled
@@ -173,40 +165,13 @@ def inner_products_by_rows(sequences, first_new, sets, atoms, rows, n_labels, st
 
 
 @compiled
-def score_by_rows(own, atoms, rows, n_labels, stored, stored_at):
-    """The score of each of these atoms by the function with their amounts: Σ_p amount[p, s] G[o, p] at (o, s)."""
-    for atom in own:
-        place, total = atoms.place[atom], 0.0
-        for other in own:
-            if atoms.amount[other] != 0.0 and atoms.place[other] % n_labels == place % n_labels:
-                kernel_row = stored[stored_at[rows[atoms.place[other] // n_labels]]]
-                total += atoms.amount[other] * kernel_row[rows[place // n_labels]]
-        atoms.score[atom] = total
-
-
-@compiled
 def sweep_by_scores(order, sets, atoms, vector, rows, by_label, stored, stored_at, cap, upper, ridge):
     """Visits these sequences in turn; the scores Gβ follow. Gives how often they changed, or -1 where a step has no end."""
-    n_labels, changes = by_label.shape[0], 0
+    changes = 0
     for i in order:
         own = atoms_of(sets, i)
-        for atom in own:
-            place = atoms.place[atom]
-            atoms.score[atom] = by_label[place % n_labels, rows[place // n_labels]]
+        read_atoms(own, atoms, rows, by_label)
         if not visit(i, sets, atoms, vector, cap, upper, ridge):
             return -1
-        for atom in own:
-            amount, place = atoms.amount[atom], atoms.place[atom]
-            if amount != 0.0:
-                atoms.amount[atom] = 0.0
-                vector[atoms.index[atoms.begin[atom]]] += amount
-                add_row(by_label, place % n_labels, stored, stored_at[rows[place // n_labels]], amount)
-                changes += 1
+        changes += add_atoms_by_rows(own, atoms, vector, rows, by_label, stored, stored_at)
     return changes
-
-
-@compiled
-def add_row(by_label, label, stored, row, amount):
-    """by_label[label] += amount · G[o]."""
-    for j in range(by_label.shape[1]):
-        by_label[label, j] += amount * stored[row, j]

@@ -13,8 +13,9 @@ import numpy as np
 from labseq_core.chain.recursions.batch import longest_among
 from labseq_core.chain.recursions.maxima import viterbi_sequence
 from labseq_core.compiling.routines import compiled
-from labseq_core.features import EncodedSequences
-from labseq_core.scoring.kernel_expansion import RunningScores
+from labseq_core.features.encoded import EncodedSequences
+from labseq_core.scoring.kernel_training import RunningKernelScores, read_scores
+from labseq_core.scoring.labelling_differences import add_attribute_difference, add_pair_difference
 from labseq_core.scoring.sparse_products import score_positions
 
 
@@ -50,7 +51,8 @@ class ExplicitUpdates:
     def __init__(
         self, mapped: EncodedSequences, scale: np.ndarray, rows: np.ndarray, labels: np.ndarray, counters: DualCounters
     ):
-        self.mapped, self.scale, self.rows, self.labels, self.counters = mapped, scale, rows, labels, counters
+        self.mapped, self.scale, self.labels, self.counters = mapped, scale, labels, counters
+        self.rows = rows.astype(np.int32)
         self.weights = np.zeros((mapped.n_attributes, counters.edge.shape[0]))
 
     def visit(self, order: np.ndarray) -> tuple[int, int]:
@@ -68,18 +70,17 @@ class ExplicitUpdates:
 class GramUpdates:
     """Scores of all training observations, to which Gram rows are added when coefficients move."""
 
-    def __init__(
-        self, scores: RunningScores, rows: np.ndarray, offsets: np.ndarray, labels: np.ndarray, counters: DualCounters
-    ):
-        self.scores, self.rows, self.offsets, self.labels, self.counters = scores, rows, offsets, labels, counters
-        self._guessed = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
+    def __init__(self, scores: RunningKernelScores, labels: np.ndarray, counters: DualCounters):
+        self.scores, self.labels, self.counters = scores, labels, counters
+        self._guessed = np.empty(int(np.diff(scores.offsets).max()), dtype=np.int64)
 
     def visit(self, order: np.ndarray) -> tuple[int, int]:
         """As for explicit features."""
         counters, wrong_labels, wrong_sequences, place = self.counters, 0, 0, 0
+        scores = self.scores
         while True:
             missed = first_mistake(
-                order, place, self.offsets, self.labels, self.rows, self.scores.by_label, counters.start, counters.edge,
+                order, place, scores.offsets, self.labels, scores.rows, scores.by_label, counters.start, counters.edge,
                 self._guessed,
             )  # fmt: skip
             counters.steps += missed - place
@@ -93,38 +94,26 @@ class GramUpdates:
 
     def _correct(self, sequence: int) -> int:
         counters = self.counters
-        begin, end = self.offsets[sequence], self.offsets[sequence + 1]
-        truth, guess = self.labels[begin:end], self._guessed[: end - begin]
+        own = slice(self.scores.offsets[sequence], self.scores.offsets[sequence + 1])
+        truth, guess, rows = self.labels[own], self._guessed[: own.stop - own.start], self.scores.rows[own]
         wrong = note_mistake(
-            truth, guess, self.rows[begin:end], counters.eta, counters.steps, counters.edge,
+            truth, guess, rows.astype(np.int32), counters.eta, counters.steps, counters.edge,
             counters.beta, counters.delta, counters.beta_sums, counters.delta_sums,
         )  # fmt: skip
         places = np.flatnonzero(truth != guess)
         change = np.zeros((len(places), len(counters.edge)))
         change[np.arange(len(places)), truth[places]] = 1.0
         change[np.arange(len(places)), guess[places]] = -1.0
-        self.scores.move(self.rows[begin:end][places], change)
+        self.scores.update(rows[places], change)
         return wrong
 
 
 @compiled
-def note_mistake(labels, guessed, rows, eta, steps, edge, beta, delta, beta_sums, delta_sums):
+def note_mistake(truth, guess, rows, eta, steps, edge, beta, delta, beta_sums, delta_sums):
     """Counters up for the correct labels and pairs, down for the decoded ones, where they differ; gives the wrong labels."""
-    wrong = 0
-    for t in range(labels.size):
-        truth, guess = labels[t], guessed[t]
-        if truth != guess:
-            wrong += 1
-            beta[rows[t], truth] += 1.0
-            beta[rows[t], guess] -= 1.0
-            beta_sums[rows[t], truth] += steps
-            beta_sums[rows[t], guess] -= steps
-        if t > 0 and (labels[t - 1] != guessed[t - 1] or truth != guess):
-            for before, here, sign in ((labels[t - 1], truth, 1.0), (guessed[t - 1], guess, -1.0)):
-                delta[before, here] += sign
-                delta_sums[before, here] += sign * steps
-                edge[before, here] = eta * delta[before, here]
-    return wrong
+    each, nothing = np.arange(truth.size + 1), np.empty(0)  # a position has one attribute, its observation
+    add_pair_difference(truth, guess, delta, delta_sums, steps, eta, edge)
+    return add_attribute_difference(each, rows, nothing, nothing, 0, truth, guess, beta, beta_sums, steps)
 
 
 @compiled
@@ -135,27 +124,18 @@ def explicit_block(
     n_labels = edge.shape[0]
     longest = longest_among(order, 0, order.size, offsets)
     node, origin = np.empty((longest, n_labels)), np.zeros((longest, n_labels), dtype=np.int32)
-    guessed = np.empty(longest, dtype=np.int64)
+    guessed, no_sums = np.empty(longest, dtype=np.int64), np.empty((0, 0))
     best, candidate, stop = np.empty(n_labels), np.empty(n_labels), np.zeros(n_labels)
     edges = edge.reshape((1, n_labels, n_labels))
     wrong_labels, wrong_sequences = 0, 0
     for i in order:
         begin, end = offsets[i], offsets[i + 1]
-        length = end - begin
+        truth, guess = labels[begin:end], guessed[: end - begin]
         score_positions(indptr, indices, values, weights, begin, end, node)
-        viterbi_sequence(node[:length], start, stop, edges, 0, guessed[:length], origin, best, candidate)
-        wrong = note_mistake(
-            labels[begin:end], guessed[:length], rows[begin:end], eta, steps, edge, beta, delta, beta_sums, delta_sums
-        )
-        for t in range(length):
-            truth, guess = labels[begin + t], guessed[t]
-            if truth != guess:
-                for k in range(indptr[begin + t], indptr[begin + t + 1]):
-                    amount = values[k] if values.size else 1.0
-                    if scale.size:
-                        amount *= scale[indices[k]]
-                    weights[indices[k], truth] += amount
-                    weights[indices[k], guess] -= amount
+        viterbi_sequence(node[: end - begin], start, stop, edges, 0, guess, origin, best, candidate)
+        wrong = add_attribute_difference(indptr, indices, values, scale, begin, truth, guess, weights, no_sums, steps)
+        if wrong:
+            note_mistake(truth, guess, rows[begin:end], eta, steps, edge, beta, delta, beta_sums, delta_sums)
         steps += 1
         wrong_labels += wrong
         wrong_sequences += wrong > 0
@@ -163,7 +143,7 @@ def explicit_block(
 
 
 @compiled
-def first_mistake(order, place, offsets, labels, rows, scores, start, edge, guessed):
+def first_mistake(order, place, offsets, labels, rows, by_label, start, edge, guessed):
     """Decode from order[place] on until a labelling is wrong; gives its place, or the length of the order."""
     n_labels = edge.shape[0]
     longest = guessed.size
@@ -171,10 +151,9 @@ def first_mistake(order, place, offsets, labels, rows, scores, start, edge, gues
     best, candidate, stop = np.empty(n_labels), np.empty(n_labels), np.zeros(n_labels)
     edges = edge.reshape((1, n_labels, n_labels))
     while place < order.size:
-        begin, length = offsets[order[place]], offsets[order[place] + 1] - offsets[order[place]]
-        for t in range(length):
-            for s in range(n_labels):
-                node[t, s] = scores[s, rows[begin + t]]
+        begin, end = offsets[order[place]], offsets[order[place] + 1]
+        length = end - begin
+        read_scores(by_label, rows[begin:end], node)
         viterbi_sequence(node[:length], start, stop, edges, 0, guessed[:length], origin, best, candidate)
         for t in range(length):
             if guessed[t] != labels[begin + t]:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from labseq_core.evaluation import AbstentionCurve, compare_at, curves_csv, threshold_table
 from labseq_core.experiments import MethodChoice
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.explain import has_probabilities, withheld_csv, withheld_rows
 from pages.ui import cached as caching
 from pages.ui.abstain import charts as pictures
@@ -41,7 +42,7 @@ def page() -> None:
     threshold = Abstain.threshold.choose("Threshold", 0.0, 1.0, _THRESHOLD, st.slider, step=0.01, help=words.THRESHOLD)
     rows = compare_at(curves, threshold)
     part = caching.scored_text(run)
-    st.caption(words.setting(part.n_tokens, len(part.tokens), run.config.folds))
+    st.caption(f"{words.setting(part.n_tokens, len(part.tokens), run.config.folds)} {_decoding(run, labels)}")
     _curves(curves, rows)
     _figures(run, curves, rows, threshold)
     if Abstain.below.buttons("Show", [_WITHHELD, _RELIABILITY]) == _WITHHELD:
@@ -60,6 +61,11 @@ def _shown_methods(run: FinishedRun) -> dict[str, str]:
     if wanted:
         labels |= {words.gap_name(names[choice.label]): choice.label for choice in others}
     return labels
+
+
+def _decoding(run: FinishedRun, labels: Mapping[str, str]) -> str:
+    names = {label: name for name, label in labels.items()}
+    return decoding_line([choice for choice in run.config.methods if choice.label in names], names)
 
 
 def _curves(curves: Mapping[str, AbstentionCurve], rows: list[dict]) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 OTHERWISE = "No method of this run gives probabilities, so there is no threshold to set on them; another run is shown."
 INTRODUCTION = (
-    "A model that gives probabilities can say *I do not know*: a token whose most probable label is below a **threshold** is "
-    "**withheld**, left to a person or to another program. The higher the threshold, the fewer tokens are answered and the "
+    "A model that gives probabilities can say *I do not know*: a token whose label is less probable than a **threshold** "
+    "is **withheld**, left to a person or to another program. The higher the threshold, the fewer tokens are answered and the "
     "more of the answers are right, if the probabilities are worth anything (thesis, Fig. 5.3)."
 )
 GLOSSARY = """
-- **Confidence**: the probability of the most probable label of a token, given the whole sentence.
+- **Confidence**: the probability of the label that a model gives a token, given the whole sentence. The label is that of
+  the other pages too: by Viterbi or by posterior decoding, as the variant is decoded.
 - **Coverage**: answered tokens out of all. **Precision**: right answers out of the answers. **Recall**: right answers out
   of all tokens, so a withheld token counts as missed. **Risk**: wrong answers out of the answers, 1 - precision.
 - **Error falls by**: how much lower the risk is than when everything is answered.
@@ -20,7 +21,7 @@ GLOSSARY = """
   another label at this token. It is **not a probability**: it orders the tokens of one model, and nothing more.
 - Tokens of equal confidence are answered or withheld together.
 """
-THRESHOLD = "One threshold for all methods: tokens whose most probable label is less probable than this are withheld."
+THRESHOLD = "One threshold for all methods: tokens whose label is less probable than this are withheld."
 GAPS = (
     "Adds the methods of this run that give scores only, by their score gap. It is not a probability, so the slider means "
     "nothing to it: such a method answers as many tokens as the first method with probabilities."

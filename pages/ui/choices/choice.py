@@ -12,11 +12,29 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui.choices.visit import Place, visit
+from pages.ui.choices.url import Place, Visit, visit
 
 Option = TypeVar("Option")
 Bound = TypeVar("Bound", int, float)
 _DIGITS = 25  # a number in the URL with more is none of ours
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where a choice is kept that is no parameter of the URL by itself, but part of one: how it is read and how it is put."""
+
+    read: Callable[[], list[str]]
+    put: Callable[[Sequence[str]], None]
+
+    def texts(self, _place: Place) -> list[str]:
+        return self.read()
+
+    def choose(self, _place: Place, texts: Sequence[str]) -> None:
+        self.put(texts)
+
+    def forget(self, _place: Place) -> None:
+        if self.read():
+            self.put([])
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +42,7 @@ class Choice:
     """name: in the URL, and of the widget. about: choices without which this one means nothing; when one of them changes, it
     is forgotten. within: the views in which it is shown, as the choice of a view and the names of these views. stays: in the
     URL even at its default, because that changes with other choices. lasting: what is shown stays when another choice changes
-    the default, whether somebody chose it or not.
+    the default, whether somebody chose it or not. part: where it is kept, if that is not a parameter of its own.
     """
 
     name: str
@@ -32,6 +50,7 @@ class Choice:
     within: Mapping[OneOf, tuple[str, ...]] = field(default_factory=dict)
     stays: bool = False
     lasting: bool = False
+    part: Part | None = None
     dependents: list[Choice] = field(default_factory=list, init=False)  # the choices about this one
     # The choices within views of this one, and the names of these views.
     inner: list[tuple[Choice, tuple[str, ...]]] = field(default_factory=list, init=False)
@@ -51,9 +70,13 @@ class Choice:
         return self.owner, self.name
 
     @property
+    def _keeper(self) -> Visit | Part:
+        return self.part or visit()
+
+    @property
     def texts(self) -> list[str]:
         """What was chosen, as the URL has it; empty: nothing."""
-        return visit().texts(self.place)
+        return self._keeper.texts(self.place)
 
     @property
     def text(self) -> str:
@@ -61,13 +84,12 @@ class Choice:
 
     def change(self, *texts: str) -> None:
         """Choose; nothing takes the choice back. Choices about what was chosen before are forgotten."""
-        now = visit()
-        now.choose(self.place, texts) if texts else now.forget(self.place)
+        self._keeper.choose(self.place, texts) if texts else self.forget()
         for other in self.dependents:
-            now.forget(other.place)
+            other.forget()
 
     def forget(self) -> None:
-        visit().forget(self.place)
+        self._keeper.forget(self.place)
 
     def _draw(self, draw: Callable, value: Any, default: Any, *arguments: Any, **more: Any) -> Any:
         """The widget, with this value; on a change the URL follows, which has no defaults."""
@@ -132,9 +154,9 @@ class OneOf(Choice):
 
     def typed(self, label: str, options: Sequence[str], default: str, **more: Any) -> str:
         """One of several, or any other text."""
-        return self._draw(
-            st.selectbox, self.text or default, default, label, options, accept_new_options=True, **more
-        ) or default  # fmt: skip
+        value = self.text or default
+        offered = list(dict.fromkeys([*options, value]))
+        return self._draw(st.selectbox, value, default, label, offered, accept_new_options=True, **more) or default
 
     def tabs(self, names: Sequence[str]) -> Iterator[tuple[str, DeltaGenerator]]:
         """A row of tabs; gives the open one by its name."""
@@ -167,6 +189,18 @@ class SeveralOf(Choice):
 
     def _texts(self, value: Sequence[str]) -> list[str]:
         return list(value) or [""]
+
+
+class Texts(Choice):
+    """Any number of texts, each in the URL; an empty text there means none of them. What draws them changes them."""
+
+    def given(self, default: Sequence[str]) -> list[str]:
+        texts = self.texts
+        return [text for text in texts if text] if texts else list(default)
+
+    def put(self, texts: Sequence[str], default: Sequence[str]) -> None:
+        usual = list(texts) == list(default)
+        self.change(*([] if usual else list(texts) or [""]))
 
 
 class Number(Choice):

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.ui.choices.registry import DATASET, INSTEAD, RUN
-from pages.ui.choices.visit import visit
+from pages.ui.choices.url import visit
 
 Choices = dict[str, str | list[str]]  # by their names in the URL
 

@@ -1,20 +1,18 @@
 """All choices of all pages: what stands in the URL, under which name, in which views, and about what.
 
-A name is declared once on a page, or once for all pages; a page that declares one twice cannot be loaded. The form of Train
-has further ones, made from the options of methods and templates; their names have a dot, which none here has.
+A name is declared once on a page, or once for all pages; a page that declares one twice cannot be loaded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import streamlit as st
 
-from pages.ui.choices.choice import Asked, Choice, Number, OneOf, SeveralOf, Switch, Text
-from pages.ui.choices.visit import visit
+from pages.ui.choices.choice import Asked, Choice, Number, OneOf, SeveralOf, Switch, Text, Texts
+from pages.ui.choices.url import visit
 
-Kind = TypeVar("Kind", bound=Choice)
 Views = dict[OneOf, tuple[str, ...]]
 
 RUN = OneOf("run", stays=True)
@@ -39,9 +37,9 @@ class PageChoices:
 
 def check_names(page: str, choices: Iterable[Choice]) -> None:
     names = [each.name for each in choices]
-    twice = {name for name in names if names.count(name) > 1 or "." in name}
+    twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise ValueError(f"the page {page} has two choices, or one with a dot, called {', '.join(sorted(twice))}")
+        raise ValueError(f"the page {page} has two choices called {', '.join(sorted(twice))}")
 
 
 class Start(PageChoices, page="start"):
@@ -57,21 +55,27 @@ class Data(PageChoices, page="data"):
 
 class Train(PageChoices, page="train"):
     job = Text("job")
-    methods = SeveralOf("methods")
+    variants = Texts("variant")  # each as the command line writes it
+    tune = Switch("tune")
     features = OneOf("features")
     window = OneOf("window")
+    columns = SeveralOf("columns", about=(features,))
     bins = OneOf("bins")
     joint = Switch("joint")
     folds = OneOf("folds")
     seed = Number("seed")
     sequences = Number("sequences")
     calibrate = Switch("calibrate")
+    test_dataset = OneOf("test_dataset", about=(DATASET,))
+    metrics = SeveralOf("metrics")
 
 
 class Compare(PageChoices, page="compare"):
     view = OneOf("view")
     score = OneOf("score", within={view: ("Measures", "Significance", "Learning curve")})
     metric = OneOf("metric", within={view: ("Measures",)})
+    pairs = OneOf("pairs", within={view: ("Significance",)})
+    quality = OneOf("quality", within={view: ("Sparsity",)})
     method = OneOf("method", within={view: ("Labels",)})
     cell = OneOf("cell", within={view: ("Labels",)}, stays=True)
     mistakes = Number("mistakes", about=(RUN, method, cell), within={view: ("Labels",)})
@@ -151,15 +155,6 @@ class History(PageChoices, page="history"):
     list = Number("list", about=(find, of, by, state, pinned))
     runs = Text("runs")
     differences = Switch("differences")
-
-
-def form_choice(kind: type[Kind], name: str) -> Kind:
-    """A choice of the form of Train that follows from an option of a method or of a template."""
-    if "." not in name:
-        raise ValueError(f"the choice {name!r} of the form needs a dot in its name")
-    choice = kind(name)
-    choice.declared_on("train")
-    return choice
 
 
 def begin(page: str) -> None:

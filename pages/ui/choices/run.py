@@ -8,7 +8,9 @@ from labseq_core.learners.registry import find_method
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.choices.registry import INSTEAD, RUN
-from pages.ui.choices.visit import visit
+from pages.ui.choices.url import visit
+from pages.ui.drawing.imported import imported_mark
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame.errors import shown_errors
 from pages.ui.memory import FinishedRun
 
@@ -31,7 +33,7 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
             if not other:
                 runs[wanted] = caching.run_line(wanted)
     if other:
-        st.info(f"{otherwise} ({caching.run_line(wanted)})", icon=":material/info:")
+        st.info(f"{otherwise} ({in_markdown(caching.run_line(wanted))})", icon=":material/info:")
     if not runs:
         nothing_yet()
         return None
@@ -44,7 +46,9 @@ def choose_run(shown: caching.Shown = caching.any_method, otherwise: str = "", f
         INSTEAD.forget()
         if chosen != st.query_params.get(RUN.name):
             visit().imply(RUN.place, chosen, here)
-    return caching.finished(chosen)
+    run = caching.finished(chosen)
+    imported_mark(run)
+    return run
 
 
 def shown_choices(run: FinishedRun, shown: caching.Shown) -> list:

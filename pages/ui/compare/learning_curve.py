@@ -23,6 +23,7 @@ from pages.ui.compare import words
 from pages.ui.compare.scores import choose_score
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.imported import imported_rows_mark
 from pages.ui.drawing.metrics import mean_and_error
 from pages.ui.memory import FinishedRun
 
@@ -75,6 +76,7 @@ def _curve(run: FinishedRun, config: ExperimentConfig, rows: list[dict]) -> None
     score = choose_score(run)
     score = score if any(row.get(score.name) is not None for row in rows) else ACCURACY
     names = short_names(config.methods)
+    imported_rows_mark(rows)
     charts.draw(
         pictures.curve_chart(rows, names, score.name, score.title), "learning-curve",
         pictures.curve_text(rows, score.name, score.title),

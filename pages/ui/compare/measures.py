@@ -14,6 +14,7 @@ from pages.ui.compare import charts as pictures
 from pages.ui.compare import words
 from pages.ui.compare.scores import choose_score
 from pages.ui.drawing import charts
+from pages.ui.drawing.chart_margins import FEW
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.memory import FinishedRun
 
@@ -42,12 +43,13 @@ def _any_measure(run: FinishedRun) -> None:
 
 
 def measure_table(rows: list[dict], names: dict[str, str], metric: Metric) -> pd.DataFrame:
-    """A column per method, since folds may be many."""
+    """A column per variant, since folds may be many; of many variants a row for each."""
     shown = {
         names[row["label"]]: {_heading(key): metric.written(value) for key, value in row.items() if key != "label"}
         for row in rows
     }
-    return pd.DataFrame.from_dict(shown).rename_axis(metric.title)
+    table = pd.DataFrame.from_dict(shown)
+    return (table if len(rows) <= FEW else table.T).rename_axis(metric.title)
 
 
 def measure_rows(run: FinishedRun, name: str) -> list[dict]:

@@ -17,8 +17,10 @@ def tab(run: FinishedRun) -> None:
     summary = run.summary()
     chart, meaning = st.columns([3, 2], gap="large")
     with chart:
-        best = caching.best_accuracy(run.config.dataset)
-        charts.draw(charts.score_bars(summary, best), "scores", charts.score_text(summary))
+        bayes = caching.bayes_accuracies(run.config)
+        charts.draw(charts.score_bars(summary, bayes), "scores", charts.score_text(summary, bayes))
+        if bayes:
+            st.caption(metrics.bayes_words(bayes))
     with meaning:
         st.header("What the numbers mean")
         st.markdown(metrics.definitions(summary))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from labseq_core.evaluation.metric import Metric
+from pages.ui.choices.registry import Compare
 from pages.ui.choices.variant_names import short_names
 from pages.ui.compare import cached as caching_compare
 from pages.ui.compare import charts as pictures
 from pages.ui.compare import words
 from pages.ui.compare.scores import choose_score
 from pages.ui.drawing import charts
+from pages.ui.drawing.chart_margins import FEW
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.memory import FinishedRun
+
+_WITH_BEST, _ALL = "With the best", "All pairs"
 
 
 def tab(run: FinishedRun) -> None:
@@ -21,8 +26,9 @@ def tab(run: FinishedRun) -> None:
         st.info("This run has one method only; train two or more together to compare them.", icon=":material/info:")
         return
     score = choose_score(run)
-    pairs = caching_compare.pairs(run, score.name)
+    every = caching_compare.pairs(run, score.name)
     names = short_names(run.config.methods)
+    pairs = every if len(run.per_label) <= FEW else _chosen_pairs(run, score, every, names)
     chart, verdict = st.columns([3, 2], gap="large")
     with chart:
         picture = pictures.interval_chart(pairs, names)
@@ -31,7 +37,15 @@ def tab(run: FinishedRun) -> None:
         st.markdown(words.verdict(pairs, names, score))
         st.caption(words.SIGNIFICANCE)
     st.table(pair_table(pairs, names))
-    csv_button("All pairs as CSV", pairs, "significance", run, more={"metric": score.name})
+    csv_button("All pairs as CSV", every, "significance", run, more={"metric": score.name})
+
+
+def _chosen_pairs(run: FinishedRun, score: Metric, pairs: list[dict], names: dict[str, str]) -> list[dict]:
+    """Of very many pairs at first those with the best variant, which answer what is mostly asked."""
+    best = max(run.summary(), key=lambda row: score.gain(row[f"{score.name}_mean"]))["label"]
+    chosen = Compare.pairs.buttons("Pairs", [_WITH_BEST, _ALL])
+    st.caption(f"The best is {names[best]}. p values are corrected for all {len(pairs)} pairs, whichever are shown.")
+    return pairs if chosen == _ALL else [row for row in pairs if best in (row["method_a"], row["method_b"])]
 
 
 def pair_table(pairs: list[dict], names: dict[str, str]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labseq_core.registry import Registry
-from pages.ui.compare import labels, learning_curve, measures, scores, sentences, significance
+from pages.ui.compare import labels, learning_curve, measures, scores, sentences, significance, sparsity
 from pages.ui.frame.tabs import Tab
 
 COMPARE_TABS = Registry(
@@ -11,6 +11,7 @@ COMPARE_TABS = Registry(
     [
         Tab("Scores", scores.tab),
         Tab("Measures", measures.tab),
+        Tab("Sparsity", sparsity.tab),
         Tab("Significance", significance.tab),
         Tab("Labels", labels.tab),
         Tab("Sentences", sentences.tab),

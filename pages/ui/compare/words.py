@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from labseq_core.evaluation.metric import Metric
 from labseq_core.experiments import ExperimentConfig
+from labseq_core.experiments.plan.decoding_words import decoding_line
 
 BETTER = {"higher": "Higher is better.", "lower": "Lower is better.", "": ""}
 ERRORS = "Large marks: mean over folds, with its standard error; small grey dots: the folds."
@@ -21,6 +22,12 @@ SIGNIFICANCE = (
     "of pairs: up to 0.05 a difference counts as significant. Tests see this corpus and this split only, not other corpora."
 )
 SENTENCES = "The first line is the truth. A framed label with ✗ is wrong."
+SPARSITY = (
+    "How much of what it could use does a model use, and how good is it with that? To the left: **sparser** models. What the "
+    "share is of differs: weights of **features** that are not 0 (linear models, boosting, L1), **training observations** with "
+    "a coefficient (kernel methods), **parameters** (counts, which leave nothing out). The table says it of each variant."
+)
+NO_SHARE = "No variant of this run says how much of its model it uses and has this metric too; choose another metric."
 CURVE = (
     "The same methods on the first training sequences: each point has twice as many as the one before. All are scored on "
     "the same test part, whose whiskers are standard errors over its sequences."
@@ -66,6 +73,23 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def sparsity_paths(ways: bool, joined: bool, on_development: bool, folds: bool) -> str:
+    """Which lines there are beside the marks, and why there are no others."""
+    lines = ["The axis of shares is logarithmic. A click on a name hides its mark and its line."]
+    if ways:
+        lines.append(
+            "Lines: how boosting got there round by round, and a sparse Gaussian process observation by observation, decoded "
+            "by Viterbi."
+        )
+    elif not on_development and not folds:
+        lines.append(
+            "Ways of boosting and of sparse Gaussian processes are known on the development set: choose that metric."
+        )
+    if joined:
+        lines.append("Broken grey lines join variants that differ in `l1` only.")
+    return " ".join(lines)
+
+
 def place(fold: int, number: int, folds: int) -> str:
     """Which sentence it is."""
     return f"Fold {fold}, sentence {number}" if folds else f"Sentence {number} of the test part"
@@ -82,4 +106,4 @@ def to_make(runs: int) -> str:
 def example(config: ExperimentConfig) -> str:
     """Of what the curve is that comes with LabSeq."""
     labels = listed([choice.label for choice in config.methods])
-    return f"Corpus {config.dataset}, features {config.features.label}: {labels}."
+    return f"Corpus {config.dataset}, features {config.features.label}: {labels}. {decoding_line(config.methods)}"

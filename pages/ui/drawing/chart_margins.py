@@ -12,10 +12,12 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
+FEW = 6  # variants that stand beside one another with a legend above them; more stand below one another, or in a list
 _FONT = 12
+_LEGEND_LINE = 19  # pixels
 # Pixels. The theme keeps names away from the axis; the cells of a heat map have marks between them and their names.
 _AWAY, _MARKS = 12, 7
-_TITLE_BESIDE, _TITLE_BELOW = 34, 28
+_TITLE_BESIDE, _TITLE_BELOW, _TITLE_FONT = 34, 28, 14
 _LINE = 1.4  # its height, as a part of the size of the font
 _NUMBER = "−0.0000"  # about the longest number beside an axis
 _NARROW_CHART = 280  # pixels: names that fit side by side into so many are never turned
@@ -35,6 +37,7 @@ def with_room(figure: go.Figure) -> go.Figure:
     for axis in figure.select_xaxes():
         below = max(below, _below(figure, axis))
         axis.update(automargin=_is_to_be_measured(figure, axis), ticklabeloverflow="allow")
+    _make_room_for_legend(figure)
     given = figure.layout.margin
     # Plotly takes data for changed if they are another copy, unless told which version they are: it would draw all twice.
     figure.update_layout(
@@ -42,6 +45,13 @@ def with_room(figure: go.Figure) -> go.Figure:
         margin={"l": max(given.l or 0, left), "r": max(given.r or 0, right), "b": max(given.b or 0, below)},
     )
     return figure
+
+
+def _make_room_for_legend(figure: go.Figure) -> None:
+    """A long legend makes the chart higher: it may take half of it, and would scroll over what is drawn."""
+    named = [trace.name or "" for trace in figure.data if trace.showlegend is not False]
+    if len(named) > FEW and figure.layout.showlegend is not False and figure.layout.height:
+        figure.layout.height += sum(_LEGEND_LINE * (1 + name.count("<br>")) for name in named)
 
 
 def _beside(figure: go.Figure, axis: go.layout.YAxis) -> float:
@@ -54,7 +64,8 @@ def _below(figure: go.Figure, axis: go.layout.XAxis) -> float:
     names = () if axis.showticklabels is False else _names(figure, axis) or [_NUMBER]
     lines = max((1 + name.count("<br>") for name in names), default=0)
     height = _away(figure, axis) + lines * _LINE * _size(axis) if names else 0.0
-    return height + (_TITLE_BELOW if axis.title.text else 0)
+    title = axis.title.text
+    return height + (_TITLE_BELOW + title.count("<br>") * _LINE * _TITLE_FONT if title else 0)
 
 
 def _is_to_be_measured(figure: go.Figure, axis: go.layout.XAxis) -> bool:

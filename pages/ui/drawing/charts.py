@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from hashlib import sha256
 from itertools import islice
@@ -14,9 +14,11 @@ from threading import Lock
 import plotly.graph_objects as go
 import streamlit as st
 
+from labseq_core.evaluation.metric import Metric
+from labseq_core.experiments.plan.decoding_words import DECODING_TITLES
 from labseq_core.serving.streamlit_inside import CLICKABLE_CHART
 from pages.ui.choices.registry import FIGURES
-from pages.ui.drawing.chart_margins import with_room
+from pages.ui.drawing.chart_margins import FEW, with_room
 from pages.ui.drawing.colours import GREY, WHITE, look
 from pages.ui.drawing.metrics import shown_metrics
 from pages.ui.drawing.plain_text import names_in_chart, shortened
@@ -27,6 +29,8 @@ MARGIN = {"l": 10, "r": 10, "t": 36, "b": 10}
 MARKED = 40  # points of a line with a mark each
 CELL_LETTERS = 20  # of a label beside a matrix
 _LEGEND_WIDTH, _LINE = 42, 18  # characters of a line in a legend, and its height
+_NAME_WIDTH = 24  # characters of a line beside an axis, which a narrow screen has room for
+_BAYES_DASHES = ("dash", "dot")
 _MOST_KEPT = 100
 _kept: dict[bytes, go.Figure] = {}
 _kept_lock = Lock()
@@ -95,9 +99,14 @@ def draw(figure: go.Figure, name: str, alt: str, clicked: Callable[[object], Non
 
 
 @kept
-def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Figure:
-    """Scores of each method with standard errors; a dashed line over the accuracies is the best that is possible."""
+def score_bars(summary: list[dict], bayes: Mapping[str, float] | None = None) -> go.Figure:
+    """Scores of each method with standard errors; a dashed line over the accuracies is that of the true distribution.
+
+    bayes: by decoding its accuracy, where it is known.
+    """
     metrics = [metric for metric in shown_metrics(summary) if metric.share]
+    if len(summary) > FEW:
+        return _score_rows(summary, metrics, bayes or {})
     titles = [metric.title for metric in metrics]
     names = [in_lines(row["label"]) for row in summary]
     lines = sum(1 + name.count("<br>") for name in names)
@@ -117,8 +126,8 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
                                 "size": 14, "solidity": 0.13}},
             hovertemplate="%{x}: %{y:.4f}<extra>" + row["label"] + "</extra>",
         )  # fmt: skip
-    if best_accuracy is not None:
-        _best_line(figure, best_accuracy)
+    if bayes:
+        _bayes_lines(figure, bayes)
     figure.update_layout(
         barmode="group", bargap=0.18, bargroupgap=0.05, margin=MARGIN, height=400 + _LINE * max(0, lines - len(names)),
         yaxis={"range": [0, 1.09], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1.0], "title": None},
@@ -128,30 +137,65 @@ def score_bars(summary: list[dict], best_accuracy: float | None = None) -> go.Fi
     return figure
 
 
-def in_lines(name: str) -> str:
+def _score_rows(summary: list[dict], metrics: Sequence[Metric], bayes: Mapping[str, float]) -> go.Figure:
+    """The same of many variants: a row for each with its name beside it, a bar for each metric."""
+    names = [in_lines(row["label"], _NAME_WIDTH) for row in summary]
+    figure = go.Figure()
+    for place, metric in enumerate(metrics):
+        own, means = look(place), [row[f"{metric.name}_mean"] for row in summary]
+        errors = [row[f"{metric.name}_se"] for row in summary]
+        figure.add_bar(
+            name=metric.title, y=names, x=means, orientation="h", text=[f"{mean:.3f}" for mean in means],
+            textposition="auto", insidetextanchor="start", textangle=0, cliponaxis=False,
+            error_x=None if None in errors else {"type": "data", "array": errors, "color": GREY, "thickness": 2},
+            marker={"color": own.colour}, hovertemplate="%{y}: %{x:.4f}<extra>" + metric.title + "</extra>",
+        )  # fmt: skip
+    for (_, value), dash in zip(bayes.items(), _BAYES_DASHES):
+        figure.add_vline(x=value, line={"color": GREY, "width": 2, "dash": dash})
+    height = max(18 * len(metrics), _LINE * max(1 + name.count("<br>") for name in names)) + 12
+    figure.update_layout(
+        barmode="group", bargap=0.2, bargroupgap=0.05, margin=MARGIN, height=height * len(summary) + 120, legend=LEGEND,
+        xaxis={"range": [0, 1.09], "title": {"text": "<br>".join(_bayes_names(bayes)), "standoff": 8}},
+        yaxis={"type": "category", "autorange": "reversed", "title": None}, showlegend=True,
+    )  # fmt: skip
+    return figure
+
+
+def in_lines(name: str, width: int = _LEGEND_WIDTH) -> str:
     """A method with many options over several lines: a legend cuts off what is long, and that is where methods differ."""
     lines = [""]
     for part in re.split(r"(?<=, )|(?<= )(?=\()", name):
-        if lines[-1] and len(lines[-1] + part) > _LEGEND_WIDTH:
+        if lines[-1] and len(lines[-1] + part) > width:
             lines.append("")
         lines[-1] += part
     return "<br>".join(lines)
 
 
-def _best_line(figure: go.Figure, best: float) -> None:
-    # On an axis of categories, positions are counted from 0: this spans the first group only, the accuracies.
-    figure.add_shape(type="line", x0=-0.45, x1=0.45, y0=best, y1=best, line={"color": GREY, "width": 2, "dash": "dash"})
+def _bayes_lines(figure: go.Figure, bayes: Mapping[str, float]) -> None:
+    """A line for each decoding, and one name for all: they are close to one another."""
+    for (_, value), dash in zip(bayes.items(), _BAYES_DASHES):
+        # On an axis of categories, positions are counted from 0: this spans the first group only, the accuracies.
+        line = {"color": GREY, "width": 2, "dash": dash}
+        figure.add_shape(type="line", x0=-0.45, x1=0.45, y0=value, y1=value, line=line)
+    named = "<br>".join(_bayes_names(bayes))
     figure.add_annotation(
-        x=0, y=best, text=f"best possible {best:.3f}", showarrow=False, yanchor="bottom", yshift=6, font={"size": 13}
+        x=0, y=max(bayes.values()), text=named, showarrow=False, yanchor="bottom", yshift=6, font={"size": 13}
     )
 
 
-def score_text(summary: list[dict]) -> str:
+def _bayes_names(bayes: Mapping[str, float]) -> list[str]:
+    return [f"Bayes, {DECODING_TITLES[decoding]} {value:.3f}" for decoding, value in bayes.items()]
+
+
+def score_text(summary: list[dict], bayes: Mapping[str, float]) -> str:
     """What `score_bars` shows, in words."""
     metrics = [metric for metric in shown_metrics(summary) if metric.share]
     rows = [
         f"{row['label']}: " + ", ".join(f"{metric.title} {row[f'{metric.name}_mean']:.3f}" for metric in metrics)
         for row in summary
+    ]
+    rows += [
+        f"true distribution, decoded by {DECODING_TITLES[decoding]}: {value:.3f}" for decoding, value in bayes.items()
     ]
     return "Bar chart of scores. " + "; ".join(rows)
 

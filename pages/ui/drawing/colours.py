@@ -11,6 +11,7 @@ _PATTERNS = ("", "/", ".", "x", "-", "\\", "+", "|")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross", "star")
 # The last two are patterns of their own: strokes and gaps.
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "2px,8px", "12px,3px,2px,3px,2px,3px")
+_NEXT_SHAPE = 3  # places that shapes move on with each turn of the colours
 _BORDERS = ("solid", "dashed", "dotted", "double")
 WHITE, BLACK = "#FFFFFF", "#000000"
 GREY = "#8A94A0"  # for lines that must show on light and dark ground
@@ -32,10 +33,12 @@ class Look:
 
 
 def look(place: int) -> Look:
-    """The look of the method at this place of a run."""
-    number = place % len(COLOURS)
-    colour = COLOURS[number]
-    return Look(colour, _TEXT_ON.get(colour, BLACK), _PATTERNS[number], _MARKERS[number], _DASHES[number])
+    """The look of the variant at this place of a run. When all colours have been used they come again with other shapes: no
+    two of the first 64 are the same.
+    """
+    number, turn = place % len(COLOURS), place // len(COLOURS)
+    colour, shape = COLOURS[number], (number + _NEXT_SHAPE * turn) % len(COLOURS)
+    return Look(colour, _TEXT_ON.get(colour, BLACK), _PATTERNS[shape], _MARKERS[shape], _DASHES[shape])
 
 
 def style_variables() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +11,8 @@ import streamlit as st
 from labseq_core.evaluation.metric import Metric
 from labseq_core.evaluation.registry import METRICS
 from labseq_core.experiments import RunResult
+from labseq_core.experiments.plan.decoding_words import DECODING_TITLES, decoding_line
+from pages.ui.choices.variant_names import short_names, short_summary
 
 
 def always_shown() -> list[Metric]:
@@ -45,11 +48,32 @@ def summary_table(summary: list[dict], whole: bool = False) -> pd.DataFrame:
                 for metric in columns
             },
             "Training": f"{row['train_seconds_mean']:.2f}\u00a0s",
-            "Parameters": f"{row['n_parameters_mean']:,.0f}",
+            "Parameters": parameters(row),
         }
         for row in summary
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Method")
+
+
+def parameters(row: dict) -> str:
+    """How many numbers a model has; where weights of features can be 0, how many are not, of all. row: of a summary."""
+    every, used = f"{row['n_parameters_mean']:,.0f}", f"{row['n_used_mean']:,.0f}"
+    return every if used == every else f"{used} of {every}"
+
+
+def score_table(run: RunResult) -> None:
+    """The same of a run on the page, with how its labels were decoded."""
+    st.table(summary_table(short_summary(run)))
+    st.caption(decoding_line(run.config.methods, short_names(run.config.methods)))
+
+
+def bayes_words(bayes: Mapping[str, float]) -> str:
+    """What the dashed lines of `score_bars` are. bayes: by decoding; empty: there are none."""
+    if not bayes:
+        return ""
+    named = " and ".join(f"by {DECODING_TITLES[decoding]} ({value:.1%})" for decoding, value in bayes.items())
+    lines = "Dashed: what" if len(bayes) == 1 else "Dashed and dotted: what"
+    return f"{lines} the true distribution, from which the corpus was drawn, gets on the test set, decoded {named}."
 
 
 def mean_and_error(metric: Metric, mean: float | None, error: float | None) -> str:

@@ -52,6 +52,11 @@ def names_in_chart(texts: Iterable[str], letters: int = _CHART_LETTERS) -> list[
     return list(names)
 
 
+def sentence(reason: str) -> str:
+    """A reason that a file gives, such as that of a model for its end, as Markdown that begins a sentence."""
+    return in_markdown(reason[:1].upper() + reason[1:])
+
+
 def in_markdown(text: str) -> str:
     """For Markdown as Streamlit knows it, with formulas, colours and icons: none of them."""
     return _SIGNS.sub(r"\\\g<0>", _SHORTCODE.sub(f":{_NO_BREAK}", visible(text)))

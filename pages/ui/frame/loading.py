@@ -19,4 +19,4 @@ def load() -> None:
 def draw_first_chart() -> None:
     """Into the memory of charts: plotly loads much at its first."""
     for run in list(default_results().values())[:1]:
-        charts.score_bars(run.summary(), cached.best_accuracy(run.config.dataset))
+        charts.score_bars(run.summary(), cached.bayes_accuracies(run.config))

@@ -22,7 +22,9 @@ from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
 from pages.ui.choices import links
 from pages.ui.drawing.downloads import csv_button
-from pages.ui.drawing.metrics import summary_table
+from pages.ui.drawing.imported import imported_mark, with_mark
+from pages.ui.drawing.metrics import score_table
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame.errors import shown_errors
 from pages.ui.history import list as history_list
 from pages.ui.history.rows import OURS, moment
@@ -62,14 +64,11 @@ def one_run(run_id: str) -> None:
 
 
 def _facts(run: RunSummary, now: RunStatus) -> None:
-    finished = f", over {moment(run.finished)}" if run.finished else ""
-    marks = [mark for mark, true in (("pinned", run.pinned), ("imported", run.imported)) if true]
+    finished = f", {'imported' if run.imported else 'over'} {moment(run.finished)}" if run.finished else ""
     data = f"data {run.data_hash}; " if run.data_hash else ""
-    made = ", ".join(f"{name} {version}" for name, version in made_with(run.run_id).items())
-    st.caption(
-        f"Run {run.run_id}{''.join(f', {mark}' for mark in marks)}; begun {moment(run.created)}{finished}; configuration "
-        f"{run.config_hash}, {data}{made}."
-    )
+    made = in_markdown(", ".join(f"{name} {version}" for name, version in made_with(run.run_id).items()))
+    named = with_mark(f"Run {run.run_id}{', pinned' if run.pinned else ''}", run)
+    st.caption(f"{named}; begun {moment(run.created)}{finished}; configuration {run.config_hash}, {data}{made}.")
     if now.active:
         st.progress(now.fraction, text=now.message)
     elif now.state != "done":
@@ -112,15 +111,14 @@ def delete_button(ids: list[str]) -> None:
 
 def _again(config: ExperimentConfig) -> None:
     """The same choices in the form, and the four other ways to repeat it."""
-    choices, left_out = form_choices(config)
+    choices = form_choices(config)
     links.go("Change it and run again", "train", "tune", fresh=True, **choices)
-    if left_out:
-        st.caption(f"The form cannot hold: {'; '.join(left_out)}. The file, the command and the script below can.")
     address = (st.context.url or "").split("?")[0].removesuffix("/history")
     recipe(config, f"{address}/train?{urlencode(choices, doseq=True)}")
 
 
 def _scores(run: FinishedRun) -> None:
+    imported_mark(run)
     run_panel.warn_of_failures(run)
-    st.table(summary_table(run.summary()))
+    score_table(run)
     csv_button("These scores as CSV", run.summary(), "summary", run)

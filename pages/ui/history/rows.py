@@ -12,6 +12,7 @@ from labseq_core.csv_text import table_csv
 from labseq_core.experiments import RunSummary, count_runs, list_runs
 from labseq_core.experiments.results.run_results import TOKEN_MODE
 from pages.ui import cached as caching
+from pages.ui.drawing.imported import with_mark
 from pages.ui.memory import FinishedRun
 
 PER_PAGE = 50
@@ -19,7 +20,7 @@ OURS = "comes with LabSeq"
 # As people say it: what the store calls it.
 STATES = {
     "finished": "done", "running": "running", "waiting": "queued", "failed": "failed", "cancelled": "cancelled",
-    "interrupted": "dead",
+    "interrupted": "dead", "damaged": "damaged",
 }  # fmt: skip
 _WORDS = {state: word for word, state in STATES.items()}
 
@@ -84,10 +85,11 @@ def _searched(run: FinishedRun) -> str:
 def run_row(run: RunSummary) -> dict:
     """What the table says of a run."""
     state = _WORDS[run.state] + (f", {run.fraction:.0%}" if run.state == "running" else "")
+    state += ", not resumed any more" if run.left_alone else ""
     best = _best(run if run.state == "done" else None)
     return {
         "pinned": "★" if run.pinned else "", "begun": moment(run.created), "corpus": caching.corpus_name(run.dataset),
-        "state": f"{state}, imported" if run.imported else state, "methods": caching.short_methods(run.labels),
+        "state": with_mark(state, run), "methods": caching.short_methods(run.labels),
         "best accuracy": best["best_accuracy"], "best method": best["best_method"], "features": run.features,
         "split": split(run.folds), "seed": run.seed, "run": run.run_id,
     }  # fmt: skip

@@ -6,12 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from labseq_core.experiments import configuration, made_with, status, summary
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.experiments.results.run_differences import config_entries, score_contrast, side_by_side
 from labseq_core.experiments.service import is_default
 from pages.ui import cached as caching
 from pages.ui.choices.registry import History
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.drawing.metrics import always_shown
+from pages.ui.drawing.plain_text import in_markdown
 
 _WHICH = ("first", "second")
 _COSTS = {"train_seconds": ("Training, s", ".2f"), "n_parameters": ("Parameters", ",.0f")}
@@ -21,7 +23,7 @@ def two_runs(first: str, second: str) -> None:
     """The configurations and the scores of two runs."""
     st.header("Two runs side by side")
     for name, run_id in (("First", first), ("Second", second)):
-        st.caption(f"{name}: {caching.run_line(run_id)}")
+        st.caption(f"{name}: {in_markdown(caching.run_line(run_id))}")
     only = History.differences.choose("Only differences", True)
     rows = _entries(first, second)
     shown = [row for row in rows if row["differs"] or not only]
@@ -67,6 +69,8 @@ def _scores(first: str, second: str) -> None:
     both = [caching.finished(run_id) for run_id in (first, second)]
     rows = score_contrast(*both, tuple(_shown()))
     st.dataframe(pd.DataFrame(map(_written, rows)), hide_index=True)
+    for run, which in zip(both, _WHICH):
+        st.caption(f"The {which} run: {decoding_line(run.config.methods)}")
     about = [{f"{name}_{which}": value for name, value in run.about().items()} for run, which in zip(both, _WHICH)]
     csv_button("Scores side by side as CSV", rows, "two-scores", more=about[0] | about[1])
 

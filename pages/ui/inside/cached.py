@@ -31,46 +31,46 @@ def known_margins(run: FinishedRun) -> dict[str, Margins]:
 def made_margins(run: FinishedRun, label: str) -> Margins:
     """Margins of what the first model of a method was trained on. Shared: not to be changed."""
     with caching.one_at_a_time:
-        observations, labels = training_data(run.config)
-        return margins(caching.trained(run, label), observations, labels)
+        return margins(caching.trained(run, label), *training_data(run.config, label))
 
 
 @cache_shared(max_entries=4, show_spinner="Reading the training data")
-def training_view(run: FinishedRun) -> TrainingView:
-    """The distinct observations that the first models of a run were trained on. Shared: not to be changed."""
+def training_view(run: FinishedRun, label: str) -> TrainingView:
+    """The distinct observations that the first model of a variant was trained on. Shared: not to be changed."""
     with caching.one_at_a_time:
-        observations, labels = training_data(run.config)
-        return TrainingView(observations, labels, training_tokens_of(run.config))
+        observations, labels = training_data(run.config, label)
+        return TrainingView(observations, labels, training_tokens_of(run.config, label))
 
 
 @cache_shared(max_entries=4, show_spinner=False)
-def new_observations(run: FinishedRun) -> EncodedSequences:
-    """Features of what the first models of a run were scored on. Shared: not to be changed."""
+def new_observations(run: FinishedRun, label: str) -> EncodedSequences:
+    """Features of what the first model of a variant was scored on. Shared: not to be changed."""
     with caching.one_at_a_time:
-        return scored_data(run.config)[0]
+        return scored_data(run.config, label)[0]
 
 
 @cache_shared(max_entries=8, show_spinner="Finding the coefficients of the training observations")
 def gp_coefficients(run: FinishedRun, label: str) -> Coefficients:
     """Those of a Gaussian process. Shared: not to be changed."""
-    return coefficients(caching.trained(run, label), training_view(run))
+    return coefficients(caching.trained(run, label), training_view(run, label))
 
 
 @cache_copied(max_entries=64, show_spinner=False)
 def predicted(run: FinishedRun, label: str, sentence: int) -> list[str]:
     """The labels that a model gives one sentence of those it was scored on, numbered from 0 on."""
-    return caching.trained(run, label).predict(new_observations(run).select([sentence]))[0]
+    own = new_observations(run, label).select([sentence])
+    return caching.trained(run, label).predict(own, run.config.variant(label).decoding)[0]
 
 
 @cache_shared(max_entries=64, show_spinner="Comparing with the training observations")
 def influence(run: FinishedRun, label: str, sentence: int, position: int, for_label: str | None) -> Influence:
-    """What training observations say for a label of a token. Shared: not to be changed."""
-    own = new_observations(run).select([sentence])
-    learner = caching.trained(run, label)
-    return influences(learner, training_view(run), gp_coefficients(run, label), own, position, for_label)
+    """What training observations say for a label of a token, unless told the one it is given. Shared: not to be changed."""
+    own = new_observations(run, label).select([sentence])
+    learner, wanted = caching.trained(run, label), for_label or predicted(run, label, sentence)[position]
+    return influences(learner, training_view(run, label), gp_coefficients(run, label), own, position, wanted)
 
 
 @cache_shared(max_entries=16, show_spinner=False)
 def gram_of(run: FinishedRun, label: str, size: int) -> GramSample:
     """Kernel values between some of the training observations. Shared: not to be changed."""
-    return gram_sample(caching.trained(run, label).kernel, training_view(run), size)
+    return gram_sample(caching.trained(run, label).kernel, training_view(run, label), size)

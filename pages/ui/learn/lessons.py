@@ -35,8 +35,8 @@ def _see(label: str, page: str, **choices: str) -> Link:
     return Link(label, page, "visibility", choices)
 
 
-def _train(label: str, dataset: str, methods: list[str], **choices: str) -> Link:
-    return Link(label, "train", "experiment", {"dataset": dataset, "methods": methods, **choices})
+def _train(label: str, dataset: str, variants: list[str], **choices: str) -> Link:
+    return Link(label, "train", "experiment", {"dataset": dataset, "variant": variants, **choices})
 
 
 LESSONS = Registry(
@@ -61,13 +61,12 @@ $$p(y \mid x) = \frac{1}{Z(x)} \exp\Big(\sum_t w_{y_t} \cdot \phi_t(x) + \sum_t 
 """,
             (
                 _see("What the CRF's clues weigh", "inside", tab="Weights", run="default:spanish-ner"),
-                _train("Train both with words alone", "spanish-ner", ["HMM", "CRF"], features="S1"),
+                _train("Train both with words alone", "spanish-ner", ["hmm", "crf"], features="S1"),
                 _train(
                     "Train both with all clues",
                     "spanish-ner",
-                    ["HMM", "CRF"],
+                    ["hmm:emissions=attributes:smoothing=0.0001", "crf"],
                     features="S3",
-                    **{"hmm.emissions": "attributes", "hmm.smoothing": "0.0001"},
                 ),
             ),
             "Which of the two would you believe when it says how sure it is, and why?",
@@ -86,7 +85,7 @@ quite lets go, and in return its scores become probabilities.
 """,
             (
                 _see("Support sequences of the hinge loss", "inside", tab="HM-SVM"),
-                _train("Train all three", "spanish-ner", ["CRF", "Exponential CRF", "HM-SVM"]),
+                _train("Train all three", "spanish-ner", ["crf", "exp", "hmsvm"]),
             ),
             "One training sentence is mislabelled. Which of the three losses will suffer most, and why?",
         ),
@@ -105,7 +104,7 @@ the widest. The picture has the mistakes that the perceptron really made until i
 """,
             (
                 _see("Margins of three methods", "inside", tab="Margins"),
-                _train("Train perceptron and HM-SVM", "spanish-ner", ["Averaged perceptron", "HM-SVM"]),
+                _train("Train perceptron and HM-SVM", "spanish-ner", ["perceptron", "hmsvm"]),
             ),
             "The bound is far above the mistakes made. Which of its two ingredients is the pessimistic one here?",
         ),
@@ -124,7 +123,7 @@ and again; a tight one does not.
 """,
             (
                 _see("Replay the rounds", "inside", tab="Boosting", boosting="Round by round"),
-                _train("Boost and CRF with L1", "spanish-ner", ["Sequence boosting", "CRF"], **{"crf.l1": "1"}),
+                _train("Boost and CRF with L1", "spanish-ner", ["boost", "crf:l1=1"]),
             ),
             "Stop after 50 rounds: which kind of feature has been chosen, and what would a CRF do with the others?",
         ),
@@ -145,7 +144,7 @@ acts as if every pair of attributes were an attribute, without writing the pairs
                 _train(
                     "Linear against degree 2",
                     "parity",
-                    ["CRF", "GP sequence classification"],
+                    ["crf", "gps:kernel=linear", "gps"],
                     features="prosody",
                     window="1",
                 ),

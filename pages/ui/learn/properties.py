@@ -101,7 +101,7 @@ PROPERTIES = {
             _cell("no", "On the corpus parity, where only pairs of attributes say anything, the CRF guesses.", "compare",
                   run="default:parity"),
             _cell("no", "Ready to train: boosting beside a kernel on the corpus parity.", "train", dataset="parity",
-                  methods=["Sequence boosting", _GP], features="prosody", window="1"),
+                  variant=["boost", "gps"], features="prosody", window="1"),
             _cell("yes", "On the corpus parity: HM-SVM with a kernel of degree 2 against the CRF, with p values.", "compare",
                   run="default:parity", view="Significance"),
             _cell("yes", "On the corpus parity: which training observations decide and, under Gram matrix, how alike they are.",

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from labseq_core.evaluation import coverage_table, curves_csv
+from labseq_core.experiments.plan.decoding_words import decoding_line
 from labseq_core.experiments.results.l1_path import l1_paths
 from labseq_core.explain import PATH_COLUMNS, is_dense_gp, is_sparse_gp, nearly_as_good, rows_csv, sizes_by_round
 from labseq_core.explain import sparse_path as path_of
@@ -16,7 +17,7 @@ from pages.ui.abstain import words as abstention_words
 from pages.ui.choices.registry import Learn
 from pages.ui.choices.run import shown_choices
 from pages.ui.choices.variant_names import short_names
-from pages.ui.drawing import charts
+from pages.ui.drawing import charts, metrics
 from pages.ui.drawing.downloads import csv_button
 from pages.ui.inside.gpsc import charts as gpsc_charts
 from pages.ui.inside.gpsc import words as gpsc_words
@@ -57,13 +58,14 @@ def kernels() -> None:
     if run is None:
         st.info(words.MISSING, icon=":material/info:")
         return
-    summary, best = run.summary(), caching.best_accuracy(run.config.dataset)
-    charts.draw(charts.score_bars(summary, best), "kernels", charts.score_text(summary))
+    summary, bayes = run.summary(), caching.bayes_accuracies(run.config)
+    charts.draw(charts.score_bars(summary, bayes), "kernels", charts.score_text(summary, bayes))
     names = short_names(run.config.methods)
     linear = next(choice.label for choice in run.config.methods if choice.method == "crf")
     counts = [row["support"] for row in run.per_label[linear]]
     accuracies = {names[row["label"]]: row["accuracy_mean"] for row in summary}
-    st.markdown(words.kernels(accuracies, names[linear], max(counts) / sum(counts), best))
+    st.markdown(words.kernels(accuracies, names[linear], max(counts) / sum(counts)))
+    st.caption(f"{decoding_line(run.config.methods, names)} {metrics.bayes_words(bayes)}")
     _corpus(run)
     csv_button("These numbers as CSV", summary, "kernels", run)
 

@@ -67,11 +67,10 @@ def sizes(boosted: Sequence[dict], path: Sequence[dict], early: int) -> str:
     )
 
 
-def kernels(accuracies: Mapping[str, float], linear: str, guess: float, best: float | None) -> str:
+def kernels(accuracies: Mapping[str, float], linear: str, guess: float) -> str:
     """How a linear method, a guess, and methods with pairs of attributes do. linear: the name of the linear method."""
     others = " and ".join(f"**{name}** {value:.1%}" for name, value in accuracies.items() if name != linear)
-    most = f"; the best that is possible is {best:.1%}" if best is not None else ""
     return (
         f"**{linear}** has a weight for each attribute and gets **{accuracies[linear]:.1%}** of the tokens right; to say the "
-        f"most frequent label always would get {guess:.1%}. With pairs of attributes, by a kernel of degree 2: {others}{most}."
+        f"most frequent label always would get {guess:.1%}. With pairs of attributes, by a kernel of degree 2: {others}."
     )

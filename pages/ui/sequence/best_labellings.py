@@ -14,14 +14,17 @@ _SHOWN = 5
 def best_labellings(scene: Scene) -> None:
     rows = scene.reading.k_best(_SHOWN)
     st.subheader(f"The {len(rows)} best labellings" if len(rows) > 1 else "The only labelling")
-    st.caption(words.K_BEST)
-    best = rows[0]["labels"]
+    best, given = rows[0]["labels"], scene.reading.labels
+    st.caption(words.K_BEST + (words.GIVEN if scene.reading.by_posterior else ""))
     names = [
         f"{row['rank']}: p {row['probability']:.3f}, score {words.number(row['score'])}"
         if scene.reading.probabilistic else f"{row['rank']}: score {words.number(row['score'])}"
         for row in rows
     ]  # fmt: skip
-    differing = [[None if label == own else label for label, own in zip(row["labels"], best)] for row in rows[1:]]
+    others = [row["labels"] for row in rows[1:]]
+    if scene.reading.by_posterior:
+        names, others = [*names, "given"], [*others, given]
+    differing = [[None if label == own else label for label, own in zip(labels, best)] for labels in others]
     st.html(tokens.differing(scene.tokens, names, [best, *differing], scene.all_labels, "The best labellings"))
     saved = [{**row, "labels": " ".join(row["labels"])} for row in rows]
     scene.save("These labellings as CSV", lambda: saved, "k-best")

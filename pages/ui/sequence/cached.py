@@ -13,6 +13,7 @@ from labseq_core.explain import (
     contributions,
     needs_training_data_to_vote,
     observation_votes,
+    posterior_contributions,
     read_sequence,
     sentence_of,
     training_places,
@@ -56,7 +57,7 @@ def _reading(
     run: FinishedRun, label: str, number: int, words: tuple[str, ...] | None, force: tuple[int, str] | None
 ) -> Reading:
     learner, one = caching.trained(run, label), _sentence(run, number, words)
-    return read_sequence(learner, one, dict([force]) if force else None)
+    return read_sequence(learner, one, dict([force]) if force else None, run.config.variant(label).decoding)
 
 
 def reading(asked: Asked, label: str, force: tuple[int, str] | None = None) -> Reading:
@@ -73,7 +74,7 @@ def _votes(run: FinishedRun, label: str) -> KernelExpansion | None:
     if not needs_training_data_to_vote(learner) or caching.training_tokens(run) > caching.QUICK_TOKENS:
         return None
     with caching.one_at_a_time:
-        return observation_votes(learner, *training_data(run.config))
+        return observation_votes(learner, *training_data(run.config, label))
 
 
 @cache_shared(max_entries=64, show_spinner=False)
@@ -89,9 +90,13 @@ def _why(
     return contributions(learner, one, chosen, rival, _votes(run, label))
 
 
-def why(asked: Asked, label: str, chosen: list[str], rival: list[str]) -> Contributions:
-    """Why a model prefers one labelling of it to another. Shared: not to be changed."""
-    return _why(asked.run, label, asked.number, asked.words, tuple(chosen), tuple(rival))
+def why(asked: Asked, label: str, position: int, rival: str) -> Contributions:
+    """Why a model gives a position the label it does, and not another. Shared: not to be changed."""
+    own = reading(asked, label)
+    chosen = own.labels_through(position, own.labels[position]) if own.by_posterior else own.labels
+    through = own.labels_through(position, rival)
+    found = _why(asked.run, label, asked.number, asked.words, tuple(chosen), tuple(through))
+    return posterior_contributions(found, own, position) if own.by_posterior else found
 
 
 @cache_copied(max_entries=64, show_spinner="Looking for these observations in the training data")
@@ -101,9 +106,9 @@ def voices(run: FinishedRun, label: str, observations: tuple[int, ...]) -> list[
     """
     expansion = _votes(run, label) or caching.trained(run, label).expansion_
     with caching.one_at_a_time:
-        encoded, labels = training_data(run.config)
+        encoded, labels = training_data(run.config, label)
         places = training_places(expansion, encoded, observations, _SEVERAL)
-    sentences = caching.training_sentences(run)
+    sentences = caching.training_sentences(run, label)
     return [
         {
             "count": each["count"],

@@ -42,10 +42,10 @@ def label_map(reading: Reading, tokens: Sequence[str], position: int) -> go.Figu
     lattice, classes = reading.lattice, reading.classes
     values = lattice.marginals if reading.probabilistic else -lattice.behind
     z = values[positions.start : positions.stop].T
-    best = lattice.labels[positions.start : positions.stop]
+    given = reading.given[positions.start : positions.stop]
     few = z.size <= _FEW_CELLS
     texts = [
-        [("• " if best[column] == row else "") + (_cell(value, reading.probabilistic) if few else "")
+        [("• " if given[column] == row else "") + (_cell(value, reading.probabilistic) if few else "")
          for column, value in enumerate(line)]
         for row, line in enumerate(z.tolist())
     ]  # fmt: skip

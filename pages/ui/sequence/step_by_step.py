@@ -30,6 +30,8 @@ def steps(scene: Scene) -> None:
         )
     drawn = trellis(reading, recursion, scene.position, label, _COLUMNS, _LABELS)
     st.caption(words.TRELLIS)
+    if reading.by_posterior:
+        st.html(words.posterior_node(reading, scene.position, label, scene.word))
     charts.draw(
         pictures.trellis_chart(drawn, scene.tokens),
         "trellis",

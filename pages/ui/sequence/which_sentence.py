@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from labseq_core.checks import require
+from labseq_core.experiments.service import methods_without_model
 from pages.ui.choices.registry import OneSequence
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import metrics
@@ -31,7 +33,9 @@ def choose_sentence(run: FinishedRun) -> data.Asked:
 
 def choose_methods(run: FinishedRun) -> dict[str, str]:
     """Labels of the methods to show side by side, by their short names; all where none is chosen."""
-    names = {short: label for label, short in short_names(run.config.methods).items() if label in run.per_label}
+    shown = run.per_label.keys() - methods_without_model(run).keys()
+    require(bool(shown), "No method of this run has a model here, so nothing can be asked of it.")
+    names = {short: label for label, short in short_names(run.config.methods).items() if label in shown}
     chosen = OneSequence.beside.choose("Methods", list(names), list(names), help=words.METHODS_SHOWN)
     return {name: names[name] for name in names if name in chosen} or names
 

@@ -20,7 +20,7 @@ _AROUND = 6  # words of a training sentence on either side
 
 
 def decision(scene: Scene) -> None:
-    """The best labelling against the best one with another label at the position."""
+    """The label that the model gives a position against another one: by scores or probabilities, as it is decoded."""
     st.header("Why this label?")
     reading, position = scene.reading, scene.position
     usual = reading.rival_at(position)
@@ -31,8 +31,11 @@ def decision(scene: Scene) -> None:
     rival = OneSequence.against.choose(
         "Against", others, usual, shortened, width=300, help="The label that it could have been."
     )
-    why = data.why(scene.asked, scene.label, reading.labels, reading.labels_through(position, rival))
-    st.html(words.compared(why, scene.name, position, scene.word))
+    why = data.why(scene.asked, scene.label, position, rival)
+    if reading.by_posterior:
+        st.html(words.odds(why, reading, scene.name, position, scene.word))
+    else:
+        st.html(words.compared(why, scene.name, position, scene.word))
     _bars(scene, why)
     if observations := why.observations_at(position + 1, _VOICES):
         _voices(scene, observations)

@@ -16,7 +16,8 @@ INTRODUCTION = (
 )
 GLOSSARY = """
 **What you see.** Every method here scores whole labellings: F = scores of single words with their labels (**node**) + scores
-of neighbouring labels (**edge**). The labelling with the highest F is shown.
+of neighbouring labels (**edge**). Decoded by **Viterbi**, the labelling with the highest F is shown; decoded by
+**posterior**, the most probable label of each word.
 
 **How to read it.**
 - **p** under a label is its probability given the whole sentence, summed over all labellings (a **marginal**). Methods that
@@ -24,7 +25,8 @@ of neighbouring labels (**edge**). The labelling with the highest F is shown.
   is **not a probability**, and gaps of different methods cannot be compared.
 - **Trellis**: a column for each word, a node for each label. **Forward** (α) and **backward** (β) add up all ways to and from
   a node, in logarithms; **Viterbi** (δ) keeps the best way only and remembers where it came from.
-- **Why**: the parts in which two labellings differ. They add up to the difference of the two scores, nothing is left out.
+- **Why**: the parts in which two labellings differ. They add up to the difference of the two scores, nothing is left out. For
+  posterior decoding one part more stands for all other labellings, and they add up to the log-odds of the two labels.
 
 **What to try.** Change a capital letter in the sentence. **Step by step**: click a node of the trellis, or go on with
 the arrows. **Why this label**: look for the word that turns a decision. **What if**: force a wrong label and see its
@@ -44,12 +46,18 @@ SIDE_BY_SIDE = (
     "that the lower part of the page is about. A framed label with ✗ is wrong."
 )
 LIVE = "Small numbers: p is the probability of the label; a gap is a difference of scores, and no probability."
-MARGINALS = "How probable each label is at each word. The dashed frame is the position; • marks the best labelling."
+MARGINALS = (
+    "How probable each label is at each word. The dashed frame is the position; • marks the label that is given."
+)
 BEHIND = (
     "How far the best labelling through a label is behind the best of all: 0 is the best labelling (•). These are differences "
     "of scores, **not probabilities**: this method has none."
 )
 K_BEST = "A dot stands for the same label as in the best labelling."
+GIVEN = (
+    " Posterior decoding gives none of these as a whole: the last row has the most probable label of each word where it is "
+    "another one."
+)
 TRELLIS = (
     "Numbers at the nodes are values of the recursion, in logarithms; hollow nodes have not been reached yet. Squares: the "
     "best path; a ring: the chosen node. Click any node to choose it."
@@ -68,8 +76,8 @@ VOICES = (
     "after the word."
 )
 FORCE = (
-    "The label is fixed, and all else is computed anew: the best labelling that has it, and the probabilities given it. Framed "
-    "labels with an arrow are others than before."
+    "The label is fixed, and all else is computed anew: the labels that each method then gives, and their probabilities given "
+    "it. Framed labels with an arrow are others than before."
 )
 
 
@@ -87,7 +95,7 @@ def confidence(value: float, probability: bool) -> str:
 
 
 def confidences(reading: Reading) -> list[str]:
-    """The same of each label of a model's best labelling."""
+    """The same of each label that a model gives."""
     return [confidence(value, reading.probabilistic) for value in reading.confidence]
 
 
@@ -167,19 +175,46 @@ def term_table(step: Step, classes: Sequence[str]) -> tuple[list[str], list[list
     return head, rows
 
 
+def posterior_node(reading: Reading, position: int, label: str, word: str) -> str:
+    """What the recursions have to do with a label that is chosen by its probability; HTML."""
+    t, s, shown, lattice = position + 1, reading.classes.index(label), in_html(label), reading.lattice
+    sums = [lattice.forward[position, s], lattice.backward[position, s], lattice.log_partition]
+    probability = reading.probability_of(position, label)
+    return (
+        f"<p>This variant is decoded by posterior: each label is chosen by its probability, which forward and backward give "
+        f"together, and not by Viterbi's path. For {quoted(word)}: p<sub>{t}</sub>({shown}) = exp(α<sub>{t}</sub>({shown}) + "
+        f"β<sub>{t}</sub>({shown}) − log Z) = exp({number(sums[0])} {_signed(sums[1])} {_signed(-sums[2])}) = "
+        f"<b>{probability:.3f}</b>; the label given is {in_html(reading.labels[position])}, with "
+        f"{reading.confidence[position]:.3f}.</p>"
+    )
+
+
+def _where(why: Contributions) -> str:
+    """At which positions two labellings differ."""
+    places = ", ".join(map(str, why.positions))
+    if len(why.positions) == 1:
+        return f"They differ at position {places} only."
+    return f"They differ at the positions {places}, and all of them count."
+
+
+def odds(why: Contributions, reading: Reading, name: str, position: int, word: str) -> str:
+    """Why one label is more probable than another: what is compared with what, and the log-odds; HTML."""
+    label, rival = in_html(why.chosen[position]), in_html(why.rival[position])
+    p, q = (reading.probability_of(position, labels[position]) for labels in (why.chosen, why.rival))
+    return (
+        f"<p><b>{escape(name)}</b> is decoded by posterior: each label is chosen by its probability, which is a sum over all "
+        f"labellings that have it. For {quoted(word)} that is {p:.3f} for <b>{label}</b> and {q:.3f} for <b>{rival}</b>: "
+        f"log-odds of <b>{number(why.difference, 3)}</b>, made of the parts below. They are those in which the best labelling "
+        f"with {label} differs from the best one with {rival}, and one for all other labellings. {_where(why)}</p>"
+    )
+
+
 def compared(why: Contributions, name: str, position: int, word: str) -> str:
     """What is compared with what, and the difference; HTML."""
     label, rival = in_html(why.chosen[position]), in_html(why.rival[position])
-    places = ", ".join(map(str, why.positions))
-    one = len(why.positions) == 1
-    where = (
-        f"They differ at position {places} only."
-        if one
-        else f"They differ at the positions {places}, and all of them count."
-    )
     return (
         f"<p><b>{escape(name)}</b> compares two labellings of the whole sentence: the best one, with <b>{label}</b> for "
-        f"{quoted(word)}, and the best one with <b>{rival}</b> there. {where} "
+        f"{quoted(word)}, and the best one with <b>{rival}</b> there. {_where(why)} "
         f"F = {number(why.chosen_score, 3)} against {number(why.rival_score, 3)}: a difference of "
         f"<b>{number(why.difference, 3)}</b>, made of the parts below.</p>"
     )

@@ -2,82 +2,34 @@
 
 from __future__ import annotations
 
-from labseq_core.experiments import ExperimentConfig, FeatureChoice, MethodChoice
-from labseq_core.experiments.plan.config import shown_value
-from labseq_core.kernels import BasicKernel, parse_kernel
-from labseq_core.learners import METHODS, method_options
-from labseq_core.learners.options import SEED
-from pages.ui.train.forms import BINS, FOLDS, MOST_SEQUENCES, WINDOWS
+from dataclasses import replace
 
-Choices = dict[str, str | list[str]]
-
-
-def form_choices(config: ExperimentConfig) -> tuple[Choices, list[str]]:
-    """The choices, and what the form cannot hold: there a method stands once, and lists have an end."""
-    choices: Choices = {"dataset": config.dataset, "methods": []}
-    left_out = []
-    taken: set[str] = set()
-    for choice in config.methods:
-        if choice.method in taken:
-            left_out.append(choice.label)
-            continue
-        taken.add(choice.method)
-        choices["methods"].append(METHODS[choice.method].title)
-        choices |= _method_choices(choice)
-        left_out += [f"{choice.label}: {SEED.name}"] if SEED.name in {*choice.options, *choice.search} else []
-    more, missing = _other_choices(config)
-    return choices | more, left_out + missing
+from labseq_core.experiments import ExperimentConfig, FeatureChoice
+from labseq_core.experiments.plan.variant import TUNE
+from pages.ui.choices.choice import Choice
+from pages.ui.choices.links import Choices
+from pages.ui.choices.registry import Train
 
 
-def _method_choices(choice: MethodChoice) -> Choices:
-    method, specs = choice.method, method_options(choice.method)
-    choices: Choices = {}
-    for name, value in choice.options.items():
-        if specs[name].kind == "kernel":
-            choices |= kernel_choices(f"{method}.{name}", value)
-        else:
-            choices[f"{method}.{name}"] = shown_value(value)
-    if choice.search:
-        choices[f"{method}.search"] = list(choice.search)
-        for name, values in choice.search.items():
-            choices[f"{method}.search.{name}"] = " ".join(map(shown_value, values))
-    return choices
-
-
-def kernel_choices(key: str, text: str) -> Choices:
-    """A simple kernel by its kind and parameters; any other as it is typed."""
-    kernel = parse_kernel(text)
-    if not isinstance(kernel, BasicKernel):
-        return {key: text}
-    values = {f"{key}.{each.name}": shown_value(getattr(kernel, each.name)) for each in kernel.parameters()}
-    return {key: kernel.name, **values}
-
-
-def _other_choices(config: ExperimentConfig) -> tuple[Choices, list[str]]:
-    """Features and split. What has a list in the form must be in it."""
-    features, left_out = config.features, []
-    usual_features = FeatureChoice(features.template, columns=features.columns)
-    choices: Choices = {"features": features.template}
-    listed = {
-        "window": (features.window, usual_features.window, WINDOWS),
-        "bins": (features.bins, usual_features.bins, BINS),
-        "folds": (config.folds, 0, FOLDS),
+def form_choices(config: ExperimentConfig) -> Choices:
+    """Variants are written as they are; where all of them are searched for, what is tuned is so by the switch of the form."""
+    features = config.features
+    usual = FeatureChoice(features.template, columns=features.columns)
+    tune = all(choice.search for choice in config.methods) and any(choice.search == TUNE for choice in config.methods)
+    variants = [replace(each, search={}) if tune and each.search == TUNE else each for each in config.methods]
+    chosen: dict[Choice, str | list[str]] = {
+        Train.tune: "true" * tune,
+        Train.features: features.template,
+        Train.window: str(features.window) if features.window != usual.window else "",
+        Train.columns: list(features.columns or ()),
+        Train.bins: str(features.bins) if features.bins != usual.bins else "",
+        Train.joint: "true" * features.joint,
+        Train.folds: str(config.folds or ""),
+        Train.seed: str(config.seed or ""),
+        Train.sequences: str(config.sequences or ""),
+        Train.calibrate: "true" * config.calibrate,
+        Train.test_dataset: config.test_dataset,
+        Train.metrics: list(config.metrics),
     }
-    for name, (value, usual, offered) in listed.items():
-        if value == usual:
-            continue
-        if value in offered:
-            choices[name] = str(value)
-        else:
-            left_out.append(f"{name} {value}")
-    if config.sequences > MOST_SEQUENCES:
-        left_out.append(f"{config.sequences} training sequences")
-    elif config.sequences:
-        choices["sequences"] = str(config.sequences)
-    numbers = {"seed": config.seed}
-    switches = {"joint": features.joint, "calibrate": config.calibrate}
-    choices |= {name: str(value) for name, value in numbers.items() if value}
-    choices |= {name: "true" for name, value in switches.items() if value}
-    if features.columns:
-        choices[f"{features.template}.columns"] = list(features.columns)
-    return choices, left_out
+    said = {choice.name: texts for choice, texts in chosen.items() if texts}
+    return {"dataset": config.dataset, Train.variants.name: [each.on_command_line() for each in variants], **said}

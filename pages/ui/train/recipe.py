@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from labseq_core.experiments import ExperimentConfig
+from labseq_core.experiments.plan.python_script import python_script
 
 
 def recipe(config: ExperimentConfig, link: str) -> None:
@@ -22,4 +23,4 @@ def recipe(config: ExperimentConfig, link: str) -> None:
         with by_command:
             st.code(config.cli_command(), language="bash", wrap_lines=True)
         with by_script:
-            st.code(config.python_snippet(), language="python")
+            st.code(python_script(config), language="python")

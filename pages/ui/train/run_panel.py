@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import streamlit as st
 
-from labseq_core.experiments import RunResult, RunStatus, TaskStatus, cancel, is_current, resume, status
+from labseq_core.checks import LabSeqError
+from labseq_core.experiments import (
+    RunResult,
+    RunStatus,
+    TaskStatus,
+    cancel,
+    configuration,
+    is_current,
+    resume,
+    status,
+)
 from labseq_core.experiments.run.live_accuracy import MOST_SEQUENCES, MOST_TOKENS
+from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.frame.errors import shown_errors
 from pages.ui.train import live_charts
 
@@ -26,8 +39,16 @@ def follow(run_id: str) -> RunStatus:
     """Draw the run, again and again while it is active; gives its status at the time of the call."""
     now = status(run_id)
     interval = _interval(now)
-    st.fragment(_panel, run_every=interval)(run_id, interval)
+    st.fragment(_panel, run_every=interval)(run_id, interval, _short_names(run_id))
     return now
+
+
+def _short_names(run_id: str) -> dict[str, str]:
+    """Of its variants. A run that uses something from outside which is not loaded now can be watched and cancelled too."""
+    try:
+        return short_names(configuration(run_id).methods)
+    except LabSeqError:
+        return {}
 
 
 def _interval(now: RunStatus) -> float | None:
@@ -37,8 +58,9 @@ def _interval(now: RunStatus) -> float | None:
     return FAST if time.time() - now.created < _FAST_FOR else SLOW
 
 
-def _panel(run_id: str, interval: float | None) -> None:
+def _panel(run_id: str, interval: float | None, names: dict[str, str]) -> None:
     now = status(run_id)
+    now = replace(now, tasks=tuple(replace(task, label=names.get(task.label, task.label)) for task in now.tasks))
     _draw(now)
     if interval != _interval(now):
         st.rerun()  # the whole page has to run for the looks to stop or to become fewer
@@ -103,7 +125,11 @@ def what_is_left(now: RunStatus) -> None:
     if now.state == "cancelled":
         st.warning(f"This run was cancelled. {kept}", icon=":material/stop_circle:")
     elif now.state == "dead":
-        st.warning(f"This run was interrupted: the process that ran it has ended. {kept}", icon=":material/power_off:")
+        alone = f" {_sentence(now.left_alone)}." if now.left_alone else ""
+        cause = f"This run was interrupted: the process that ran it has ended.{alone}"
+        st.warning(f"{cause} {kept}", icon=":material/power_off:")
+    elif now.state == "damaged":
+        st.error(f"{_sentence(now.message)}.", icon=":material/error:")
     else:
         st.error(f"{_sentence(now.error or now.message).rstrip('.')}. {kept}", icon=":material/error:")
 
@@ -123,7 +149,7 @@ def go_on_button(run_id: str) -> str | None:
 def warn_of_failures(run: RunResult) -> None:
     """Methods that could not be trained, which no table or chart shows."""
     if run.failures:
-        causes = "\n".join(f"- **{row['label']}**: {row['error']}" for row in run.failures)
+        causes = "\n".join(f"- **{in_markdown(row['label'])}**: {in_markdown(row['error'])}" for row in run.failures)
         st.warning(f"Not in the numbers, because they could not be trained:\n{causes}", icon=":material/warning:")
 
 

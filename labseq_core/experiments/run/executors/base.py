@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 PATIENCE = 1.5  # seconds in which a worker may stop a job by itself
+IN_THE_LOG = "the server's log has the details"
 COMPILING = "compiling"  # what the note of a worker begins with that cannot train yet
 Listener = Callable[[dict], None]  # told of the events of a job: {"points", "fraction"} or {"note"}
 
@@ -28,7 +29,7 @@ class Job:
 
 
 class WorkerLost(Exception):
-    """The worker died before it was done. Nothing is known of the task: it may be tried again."""
+    """The worker died before it was done. Nothing is known of the task: it may be tried again. The text says how it died."""
 
 
 class Executor(Protocol):
@@ -44,6 +45,9 @@ class Executor(Protocol):
 
     def cancel(self, job_id: str) -> None:
         """Stop a job within two seconds."""
+
+    def trouble(self) -> str | None:
+        """Why no job can be performed any more, neither those at work nor others: who wants one needs another executor."""
 
     def tick(self) -> None:
         """Called about once a second."""

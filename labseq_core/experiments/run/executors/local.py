@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import signal
 import threading
 import time
 from concurrent.futures import Future
 from typing import IO
 
 from labseq_core.checks import LabSeqError
-from labseq_core.experiments.run.executors.base import PATIENCE, Job, Listener, WorkerLost
+from labseq_core.experiments.run.executors.base import IN_THE_LOG, PATIENCE, Job, Listener, WorkerLost
+from labseq_core.experiments.run.memory import FEWER, killed_for_memory
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome
 from labseq_core.worker_processes import take_worker, workers_here
 
@@ -47,6 +49,9 @@ class LocalProcesses:
                 if process.job_id == job_id:
                     process.stop_job()
 
+    def trouble(self) -> str | None:
+        return None  # another process can be started
+
     def tick(self) -> None:
         with self._lock:
             for process in self._processes:
@@ -68,12 +73,13 @@ class _Process:
         self._process = take_worker()
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
-            raise WorkerLost  # not started with pipes: nobody could speak with it
+            raise WorkerLost("it was started without pipes")  # nobody could speak with it
         self._stdin: IO[str] = stdin
         self._stdout: IO[str] = stdout
         self._lock = threading.Lock()  # a job must not be given to a process at the moment it ends
         self._future: Future | None = None
         self._listener: Listener | None = None
+        self._killed_before: int | None = None  # processes that the system had killed for lack of memory
         self.job_id: str | None = None
         self.alive = True
         self.idle_since = time.monotonic()
@@ -84,9 +90,10 @@ class _Process:
         future.set_running_or_notify_cancel()
         with self._lock:
             if not self.alive:
-                future.set_exception(WorkerLost())
+                future.set_exception(WorkerLost("it died before it had work"))
                 return future
             self._future, self.job_id, self._listener = future, job.id, listener
+            self._killed_before = killed_for_memory()
         self._write(job.to_dict())  # a process that has just died is noticed by its reader
         return future
 
@@ -130,9 +137,9 @@ class _Process:
         self.close()
         self._process.kill()
         self._stdout.close()
-        self._process.wait()
+        code = self._process.wait()
         if future is not None:
-            future.set_exception(WorkerLost())
+            future.set_exception(WorkerLost(_how_it_died(code, self._killed_before)))
 
     def _end_job(self, message: dict) -> None:
         future, self._future = self._future, None
@@ -144,3 +151,15 @@ class _Process:
             future.set_result(TaskOutcome(message["facts"], blobs))
         else:
             future.set_exception(Cancelled() if message["kind"] == "cancelled" else LabSeqError(message["error"]))
+
+
+def _how_it_died(code: int, killed_before: int | None) -> str:
+    """Of a worker, by its exit code. A `MemoryError` in it is told by itself: here something else has ended it."""
+    if code >= 0:
+        return f"it ended with exit code {code}; {IN_THE_LOG}"
+    if code != -signal.SIGKILL:
+        return f"it ended by signal {-code} ({signal.strsignal(-code)}); {IN_THE_LOG}"
+    now = killed_for_memory()
+    if now is None or killed_before is None:
+        return f"it was killed, as the system does when memory runs out; {FEWER}"
+    return f"the system killed it because memory ran out; {FEWER}" if now > killed_before else "somebody killed it"

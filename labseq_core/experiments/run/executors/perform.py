@@ -13,7 +13,8 @@ from labseq_core.data.uploads import keep_upload
 from labseq_core.experiments.plan.config import ExperimentConfig
 from labseq_core.experiments.plan.tasks import tasks_of
 from labseq_core.experiments.results.training_curves import add_points
-from labseq_core.experiments.run.executors.base import COMPILING
+from labseq_core.experiments.run.executors.base import COMPILING, IN_THE_LOG
+from labseq_core.experiments.run.memory import TOO_LITTLE_MEMORY
 from labseq_core.experiments.run.one_task import Cancelled, TaskOutcome, run_task
 from labseq_core.experiments.store.versions import versions
 from labseq_core.progress import Progress
@@ -26,8 +27,20 @@ _prepared: set[str] = set()  # methods whose routines this process has
 def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool]) -> TaskOutcome:
     """Perform the task of a job; `say` is told of events, `stopped` asked whether to go on.
 
-    Raises `LabSeqError`, or `Cancelled`.
+    Raises `LabSeqError`, or `Cancelled`, whatever goes wrong: a worker that dies of an error would be tried again.
     """
+    try:
+        return _perform(job, say, stopped)
+    except (LabSeqError, Cancelled):
+        raise
+    except MemoryError:
+        raise LabSeqError(TOO_LITTLE_MEMORY) from None
+    except Exception as problem:
+        traceback.print_exc()
+        raise LabSeqError(f"internal error ({type(problem).__name__}); {IN_THE_LOG}") from None
+
+
+def _perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool]) -> TaskOutcome:
     if job["upload"]:  # first: the versions of a run name the format of its upload
         keep_upload(**job["upload"])
     here = versions(job["config"])
@@ -50,15 +63,7 @@ def perform(job: dict, say: Callable[[dict], None], stopped: Callable[[], bool])
 
     if stopped():
         raise Cancelled
-    try:
-        return run_task(config, task, report, job["chosen"])
-    except (LabSeqError, Cancelled):
-        raise
-    except MemoryError:
-        raise LabSeqError("there is too little memory for it; take fewer sequences, or a smaller kernel") from None
-    except Exception as problem:
-        traceback.print_exc()
-        raise LabSeqError(f"internal error ({type(problem).__name__}); the server's log has the details") from None
+    return run_task(config, task, report, job["chosen"])
 
 
 def _prepare(method: str, say: Callable[[dict], None], stopped: Callable[[], bool]) -> None:

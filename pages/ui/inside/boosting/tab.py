@@ -17,8 +17,9 @@ from pages.ui.choices.run import choose_run, shown_choices
 from pages.ui.choices.variant_names import short_names
 from pages.ui.drawing import charts
 from pages.ui.drawing.downloads import csv_button
+from pages.ui.drawing.plain_text import in_markdown
 from pages.ui.inside.boosting import charts as pictures
-from pages.ui.inside.boosting import words
+from pages.ui.inside.boosting import replay, words
 from pages.ui.memory import FinishedRun, cache_shared
 
 _FIRST_SEEN = 20  # rounds
@@ -26,9 +27,6 @@ _DIFFERENT = 0.95
 _ROWS_SHOWN = 1000
 _COMPARED = 100  # rounds, as in the thesis
 _WEIGHTS_SHOWN = 12
-_REPLAY, _ON_SCREEN = "replay", "round on screen"
-_SECONDS = 1.0  # that a round is shown in a replay
-_SKIPPED = 10  # in a replay, after round 10 a tenth more of the rounds each time
 _NUMBERS = {
     "step": st.column_config.NumberColumn(format="%+.3f", help=words.STEP),
     "pseudo_accuracy": st.column_config.NumberColumn("pseudo-accuracy", format="%.3f", help=words.PSEUDO_ACCURACY),
@@ -57,7 +55,7 @@ def tab() -> None:
     label = next(label for label, short in names.items() if short == name)
     if not caching.rounds(run, label):
         reason = caching.trained(run, label).stop_reason_
-        st.info(f"This model has no rounds to show: {reason}. Choose another one.")
+        st.info(f"This model has no rounds to show: {in_markdown(reason)}. Choose another one.")
         return
     if view in of_one:
         of_one[view](run, label)
@@ -95,29 +93,11 @@ def _chosen_round(rows: list[dict]) -> int:
     with slider:
         number = Inside.round.choose("Round", 1, len(rows), _first_seen(rows), st.slider, help=words.SLIDER)
     with play:
-        last = number == len(rows)
-        playing = len(rows) > 1 and st.toggle(
-            "Replay", key=_REPLAY, help=words.REPLAY, on_change=_begin_anew if last else None
-        )
+        playing = replay.switch(number, len(rows))
     st.markdown(words.round_line(rows[number - 1], len(rows)))
-    if playing and not last:
-        _go_on(number, len(rows))
+    if playing:
+        replay.go_on(number, len(rows))
     return number
-
-
-def _begin_anew() -> None:
-    """A replay that is switched on at the last round."""
-    if st.session_state[_REPLAY]:
-        Inside.round.change("1")
-
-
-@st.fragment(run_every=_SECONDS)
-def _go_on(number: int, last: int) -> None:
-    """A round that has been on the screen for a moment makes room for the next; later ones, which do less, are skipped."""
-    if st.session_state.get(_ON_SCREEN) == number:
-        Inside.round.change(str(min(last, number + max(1, number // _SKIPPED))))
-        st.rerun()
-    st.session_state[_ON_SCREEN] = number
 
 
 def _first_seen(rows: list[dict]) -> int:

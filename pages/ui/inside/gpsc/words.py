@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from labseq_core.learners.gpsc import GPSC
 from labseq_core.learners.sparse_gpsc import SparseGPSC
+from pages.ui.drawing.plain_text import in_markdown, sentence
 
 WITHIN = 0.01  # of the accuracy of the dense model: nearly as good
 OTHERWISE = "No method of this run is a Gaussian process, so there is no sparseness to show; another run is shown."
@@ -76,9 +77,10 @@ def certificate_line(learner: GPSC) -> str:
     rank = f" (rank {learner.rank_:,})" if learner.route_ == "low-rank" else ""
     lost = f" Low rank may lose {learner.error_bound_:.4g} more." if learner.error_bound_ else ""
     return (
-        f"Route **{learner.route_}**{rank}, {learner.n_observations_:,} observations, {learner.n_iter_} iterations. The "
-        f"objective, {learner.objective_:.6g}, is at most **{learner.gap_:.3g}** ({share:.2%}) above the minimum.{lost} "
-        f"{learner.stop_reason_[:1].upper()}{learner.stop_reason_[1:]}."
+        f"Route **{in_markdown(learner.route_)}**{rank}, {learner.n_observations_:,} observations, "
+        f"{learner.n_iter_} iterations. The objective, {learner.objective_:.6g}, is at most **{learner.gap_:.3g}** "
+        f"({share:.2%}) above the minimum.{lost} "
+        f"{sentence(learner.stop_reason_)}."
     )
 
 
@@ -86,5 +88,5 @@ def sparse_line(name: str, learner: SparseGPSC) -> str:
     """What is left of a sparse model, in a sentence."""
     return (
         f"- **{name}**: {learner.n_coordinates_:,} coordinates; prediction looks at **{learner.n_support_:,}** of "
-        f"{learner.n_observations_:,} observations. {learner.stop_reason_[:1].upper()}{learner.stop_reason_[1:]}."
+        f"{learner.n_observations_:,} observations. {sentence(learner.stop_reason_)}."
     )

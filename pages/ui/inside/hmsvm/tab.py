@@ -52,7 +52,7 @@ def _sentence(run: FinishedRun, label: str, learner: HMSVM) -> None:
         st.info("This model has no support sequences: every sentence keeps the margin by itself.")
         return
     st.markdown(words.FIGURE)
-    sentences = caching.training_sentences(run)
+    sentences = caching.training_sentences(run, label)
     lines = {str(row["sequence"] + 1): _line(row, sentences[row["sequence"]]) for row in examples}
     chosen = Inside.sentence.choose(
         "Sentence", list(lines), describe=lines.__getitem__,

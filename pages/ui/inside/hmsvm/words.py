@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from labseq_core.learners.hmsvm import HMSVM
+from pages.ui.drawing.plain_text import sentence
 
 OTHERWISE = "No method of this run is an HM-SVM, so there are no support sequences to show; another run is shown."
 INTRODUCTION = (
@@ -61,7 +62,7 @@ def _labellings(log10: float | None) -> str:
 
 def gap_line(learner: HMSVM) -> str:
     """How close to the optimum it is."""
-    ended = f"after {learner.n_iter_} rounds. {learner.stop_reason_[:1].upper()}{learner.stop_reason_[1:]}."
+    ended = f"after {learner.n_iter_} rounds. {sentence(learner.stop_reason_)}."
     if not math.isfinite(learner.primal_objective_):
         why = (
             "some margins are still closed"

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from labseq_core.experiments.service import methods_without_model
 from labseq_core.explain import Margins, margin_row, margins_csv
 from pages.ui import cached as caching
 from pages.ui.choices.registry import Inside
@@ -57,7 +58,8 @@ def tab() -> None:
 
 def _names(run: FinishedRun) -> dict[str, str]:
     """Labels by the name that the charts have: a short one, unless two methods would share it."""
-    short = short_names(run.config.methods)
+    own = [choice for choice in run.config.methods if choice.label not in methods_without_model(run)]
+    short = short_names(own)
     if len(set(short.values())) < len(short):
         return {label: label for label in short}
     return {name: label for label, name in short.items()}
@@ -121,8 +123,9 @@ def _table(run: FinishedRun, margins: Mapping[str, Margins], scale: str, theta: 
 def _narrowest(run: FinishedRun, shown: Mapping[str, np.ndarray], scale: str) -> None:
     st.header("The narrowest")
     st.caption(words.NARROW)
-    sentences = caching.training_sentences(run)
-    least = np.min(list(shown.values()), axis=0)
+    fewest = min(run.config.methods, key=lambda choice: choice.sequences or np.inf)
+    sentences = caching.training_sentences(run, fewest.label)  # which all variants were trained on
+    least = np.min([values[: len(sentences)] for values in shown.values()], axis=0)
     order = np.argsort(least, kind="stable")[:_SENTENCES].tolist()
     table = pd.DataFrame(
         [

@@ -23,12 +23,16 @@ class Visit:
     implied: dict[Place, tuple[str, str]] = field(default_factory=dict)
     in_url: set[Place] = field(default_factory=set)  # put there by the last run of this page
     put_at: float = 0.0  # when something was last put there
+    # What stood there before, of what was changed a moment ago: an address that says so again is late.
+    older: dict[Place, list[list[str]]] = field(default_factory=dict)
 
     def begin(self, page: str) -> None:
         """Before a page runs. What it had put into the URL and is not there any more was taken back by the Back button; or the
         browser does not have it yet, after two quick clicks.
         """
-        if page == self.page and time.monotonic() - self.put_at > UNDER_WAY:
+        if page != self.page or not self._is_under_way():
+            self.older.clear()
+        if page == self.page and not self._is_under_way():
             for place in [place for place in self.in_url if place[1] not in st.query_params]:
                 self.kept.pop(place, None)
         self.page = page
@@ -37,6 +41,9 @@ class Visit:
     def texts(self, place: Place) -> list[str]:
         """What the URL says or, after a change of page, what it said; empty where nothing was chosen."""
         in_url = st.query_params.get_all(place[1])
+        if in_url in self.older.get(place, ()) and self._is_under_way():
+            self._put(place, self.kept.get(place, []))
+            return self.kept.get(place, [])
         if in_url:
             self.in_url.add(place)
             if not self.is_implied(place):
@@ -67,7 +74,7 @@ class Visit:
         """Keep what the URL says, but take it out of there while what it is about is not shown."""
         if place[1] in st.query_params:
             self.texts(place)
-            del st.query_params[place[1]]
+            self._put(place, [])
         self.in_url.discard(place)
 
     def forget(self, place: Place) -> None:
@@ -82,8 +89,18 @@ class Visit:
 
     def _put(self, place: Place, texts: Sequence[str]) -> None:
         self.in_url.add(place)
-        if st.query_params.get_all(place[1]) != list(texts):
-            st.query_params[place[1]], self.put_at = list(texts), time.monotonic()
+        before = st.query_params.get_all(place[1])
+        if before == list(texts):
+            return
+        if texts:
+            st.query_params[place[1]] = list(texts)
+        else:
+            del st.query_params[place[1]]
+        self.put_at = time.monotonic()
+        self.older[place] = [other for other in [*self.older.get(place, []), before] if other != list(texts)]
+
+    def _is_under_way(self) -> bool:
+        return time.monotonic() - self.put_at <= UNDER_WAY
 
 
 def visit() -> Visit:

@@ -1,7 +1,8 @@
-"""What differences of features are made of: a label at a position, with the coordinates of its features.
+"""Scores of single labels at single positions, and changes of them, compiled: what labellings in working sets differ by.
 
 The labellings of a working set share most of what they have wrong. So features are looked up once for each label at a
-position, an *atom*, not for each labelling that has it: atoms are scored, and a labelling sums over its own.
+position, an *atom*, not for each labelling that has it: atoms are scored, and a labelling sums over its own. Scores come from
+explicit weights, or from those of all observations (`RunningKernelScores`), which follow by rows of the Gram matrix.
 """
 
 from __future__ import annotations
@@ -154,3 +155,45 @@ def add_atoms(own, atoms, data, vector):
         else:
             for e in range(index.size):
                 vector[index[e]] += amount
+
+
+@compiled
+def read_atoms(own, atoms, rows, by_label):
+    """The score of each of these atoms, from the scores Gβ of all observations."""
+    n_labels = by_label.shape[0]
+    for atom in own:
+        place = atoms.place[atom]
+        atoms.score[atom] = by_label[place % n_labels, rows[place // n_labels]]
+
+
+@compiled
+def score_by_rows(own, atoms, rows, n_labels, stored, stored_at):
+    """The score of each of these atoms by the function with their amounts: Σ_p amount[p, s] G[o, p] at (o, s)."""
+    for atom in own:
+        place, total = atoms.place[atom], 0.0
+        for other in own:
+            if atoms.amount[other] != 0.0 and atoms.place[other] % n_labels == place % n_labels:
+                kernel_row = stored[stored_at[rows[atoms.place[other] // n_labels]]]
+                total += atoms.amount[other] * kernel_row[rows[place // n_labels]]
+        atoms.score[atom] = total
+
+
+@compiled
+def add_atoms_by_rows(own, atoms, vector, rows, by_label, stored, stored_at):
+    """β += the amounts of these atoms, which are 0 afterwards; the scores Gβ follow. Gives how often they changed."""
+    n_labels, changes = by_label.shape[0], 0
+    for atom in own:
+        amount, place = atoms.amount[atom], atoms.place[atom]
+        if amount != 0.0:
+            atoms.amount[atom] = 0.0
+            vector[atoms.index[atoms.begin[atom]]] += amount
+            add_row(by_label, place % n_labels, stored, stored_at[rows[place // n_labels]], amount)
+            changes += 1
+    return changes
+
+
+@compiled
+def add_row(by_label, label, stored, row, amount):
+    """by_label[label] += amount · G[o]."""
+    for j in range(by_label.shape[1]):
+        by_label[label, j] += amount * stored[row, j]
