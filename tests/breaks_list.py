@@ -376,7 +376,7 @@ CORE = [
     ),
     Break(
         "none-is-a-label",
-        "labseq_core/learners/base.py",
+        "labseq_core/learners/inputs.py",
         'require_texts("label", flat, offsets)',
         "pass",
         "a missing label ends in an error of Python's about sorting",

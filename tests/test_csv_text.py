@@ -67,7 +67,7 @@ def test_labels_and_attributes_of_a_corpus_are_guarded_in_every_table():
     model = CRF(max_iter=3).fit([[{"=x": 1.0}, {"+y": 2.0}]] * 3, labels)
     cells = [cell for row in read(weights_csv(model, run_id="r")) for cell in row]
     assert {"'=x", "'+y", "'=A", "'-B"} <= set(cells)
-    said = Predictions.of(0, labels, labels, labels, [np.array([-1.5, 2.5])] * 3, probability=False)
+    said = Predictions.of(0, labels, labels, [np.array([-1.5, 2.5])] * 3, probability=False)
     cells = [cell for row in read(predictions_csv({"-m": said}, seed=-1)) for cell in row]
     assert {"'=A", "'-B", "'-m", "-1.5", "-1"} <= set(cells)
 
