@@ -45,7 +45,8 @@ from labseq_core.explain.sparse_gp import (
     same_problem,
     sparse_path,
 )
-from labseq_core.explain.sparsity import share_path, used_of, used_share
+from labseq_core.explain.sparsity import used_of, used_share
+from labseq_core.explain.sparsity_paths import share_path
 from labseq_core.explain.support import (
     has_support,
     support_csv,

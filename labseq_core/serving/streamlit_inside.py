@@ -50,6 +50,7 @@ ELEMENTS = {
     "row": by_id("stHorizontalBlock"),
     "row_frame": by_id("stLayoutWrapper"),
     "column": by_id("stColumn"),
+    "table_download": f'{by_id("stElementToolbar")} [aria-label="Download as CSV"]',
 }
 
 

@@ -135,6 +135,17 @@ def test_a_hostile_file_comes_in_by_the_page(watched, served):
     assert {path.name for path in new} == {"data", "about.json", "parsed.npz"}
 
 
+def test_tables_are_saved_by_our_buttons_only(watched, server):
+    """What Streamlit itself saves of a table may have formulas in it."""
+    page = watched.page
+    page.goto(f"{server.address}/data?dataset=pitch-accent")
+    settle(page)
+    page.get_by_test_id(Element.DATA_FRAME).hover()
+    toolbar = page.get_by_test_id(Element.TOOLBAR)
+    toolbar.get_by_role("button", name="Search").wait_for()
+    assert toolbar.get_by_role("button", name="Download as CSV").count() == 0
+
+
 def upload(page: Page, address: str, name: str, contents: bytes) -> None:
     """Open the Data page and have a file read."""
     open_uploader(page, address)

@@ -93,7 +93,8 @@ def test_each_rule_of_the_style_sheet_finds_an_element(visit):
     lists = re.findall(r"([^{}]*\$[^{}]*){", STYLE)
     left = {inside.with_selectors(selector.strip()) for each in lists for selector in each.split(",")}
     assert len(left) > len(inside.ELEMENTS)
-    for path in ("/train?metrics=accuracy", "/learn?lesson=properties", "/inside?tab=HM-SVM"):
+    paths = ("/train?metrics=accuracy", "/learn?lesson=properties", "/inside?tab=HM-SVM", "/data?dataset=pitch-accent")
+    for path in paths:
         page = visit(path).page
         left = {selector for selector in left if page.locator(selector).count() == 0}
     assert left == set()

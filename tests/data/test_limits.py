@@ -45,7 +45,7 @@ def test_labels(format, monkeypatch):
     read_file(FILES[format](rows).encode(), format=format)
     problem = refused(format, [*rows, ["a", "B"], ["a", "D"], ["a", "E"]])
     assert problem.line == 6 + header
-    assert problem.cause == "5 distinct labels in the file, the 4th of them here"
+    assert problem.cause == "5 distinct labels in the file, number 4 of them here"
     assert problem.fix == "choose a label column with at most 3, or None for no labels"
 
 

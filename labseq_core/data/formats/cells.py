@@ -58,7 +58,7 @@ def require_few_labels(file: str, labels: list[str], line_of: LineOf) -> None:
     distinct = dict.fromkeys(labels)
     if len(distinct) > MAX_LABELS:
         one_too_many = labels.index(list(distinct)[MAX_LABELS])
-        cause = f"{len(distinct):,} distinct labels in the file, the {MAX_LABELS + 1:,}th of them here"
+        cause = f"{len(distinct):,} distinct labels in the file, number {MAX_LABELS + 1:,} of them here"
         fix = f"choose a label column with at most {MAX_LABELS:,}, or None for no labels"
         raise DataError(file, line_of(one_too_many), cause, fix)
 
