@@ -95,7 +95,7 @@ class Visit:
         if texts:
             st.query_params[place[1]] = list(texts)
         else:
-            del st.query_params[place[1]]
+            st.query_params.pop(place[1], None)  # an address that is just coming may have taken it out
         self.put_at = time.monotonic()
         self.older[place] = [other for other in [*self.older.get(place, []), before] if other != list(texts)]
 
