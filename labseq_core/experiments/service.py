@@ -328,13 +328,14 @@ def delete(run_id: str) -> None:
         raise _missing(run_id)
 
 
-def notices() -> list[str]:
-    """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now.
+def require_store() -> None:
+    """Raises `StoreUnusable` where the run store cannot be used."""
+    run_store().get("")  # opens it
 
-    Raises `StoreUnusable` where there can be none.
-    """
+
+def notices() -> list[str]:
+    """What an operator should know of the store: damaged files that were set aside, and why nothing can be written now."""
     store = run_store()
-    store.get("")  # opens it
     damaged = [
         f"A damaged run store was set aside as {name}; a new one was begun. Delete that file when you do not need it."
         for name in set_aside_stores(store.path)
